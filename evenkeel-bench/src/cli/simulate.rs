@@ -40,9 +40,9 @@ pub(super) struct Options {
     /// all alike and oscillating
     #[arg(long, conflicts_with = "bench")]
     coretime: bool,
-    /// Cycle, Yield, Churn, Locality and Transfer at 1 to 256 processors on the machines of C∀'s
-    /// thesis instead of programs, with the runtime's own policy; and with one and two workers
-    /// beside what is measured here
+    /// Cycle, Yield, Churn, Locality, Transfer, Spawn, Sleep and End at 1 to 256 processors on the
+    /// machines of C∀'s thesis instead of programs, with the runtime's own policy; and with one and
+    /// two workers beside what is measured here
     #[arg(long, conflicts_with_all = ["bench", "size", "coretime"])]
     scheduling: bool,
     /// Scheduling: numbers of workers, separated by commas [default: fourteen to sixteen up to 192

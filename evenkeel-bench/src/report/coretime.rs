@@ -1,9 +1,7 @@
 //! The page of Figure 4: every picture says that its figures are simulated.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use maud::{Markup, html};
 
 use super::lines::{self, Abscissa, Line};
@@ -39,18 +37,11 @@ const LABELLED: usize = 4 << 10;
 
 /// Writes `coretime.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
-    super::prepare(dir)?;
-    let page = dir.join("coretime.html");
-    fs::write(&page, render(records)?).with_context(|| super::refusal(dir))?;
-    Ok(page)
+    super::write(dir, "coretime", || render(records))
 }
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
-    let body = html! {
-        h1 { (TITLE) }
-        (body(records)?)
-    };
-    Ok(page::document(TITLE, &body))
+    Ok(page::titled(TITLE, &body(records)?))
 }
 
 /// Renders all but the title.

@@ -92,9 +92,18 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
 
 /// Writes a page of one family into `dir`, beside its other files, and returns its path.
 pub(crate) fn write_one(dir: &Path, measured: &Measured) -> anyhow::Result<PathBuf> {
+    write(dir, measured.of.name, || page::of_one(measured))
+}
+
+/// Writes a page by this name into `dir`, beside its other files, and returns its path.
+fn write(
+    dir: &Path,
+    name: &str,
+    render: impl FnOnce() -> anyhow::Result<String>,
+) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
-    let page = dir.join(format!("{}.html", measured.of.name));
-    fs::write(&page, page::of_one(measured)?).with_context(|| refusal(dir))?;
+    let page = dir.join(format!("{name}.html"));
+    fs::write(&page, render()?).with_context(|| refusal(dir))?;
     Ok(page)
 }
 

@@ -114,11 +114,19 @@ pub(super) fn prose(text: &str) -> Markup {
 pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
     let title = format!("evenkeel: {}", measured.of.title);
     let body = html! {
-        h1 { (title) }
         (section::render(measured, Lead::Tally)?)
         p.note { (words::capital(MEANING)) "." }
     };
-    Ok(document(&title, &body))
+    Ok(titled(&title, &body))
+}
+
+/// Renders a page with its title at its head.
+pub(super) fn titled(title: &str, body: &Markup) -> String {
+    let body = html! {
+        h1 { (title) }
+        (body)
+    };
+    document(title, &body)
 }
 
 /// Renders a page that needs no other file.

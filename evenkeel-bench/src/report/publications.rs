@@ -1,9 +1,7 @@
 //! The page of the publications: what each published, what is measured here, and what is simulated.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use maud::{Markup, html};
 
 use super::section::{self, Lead};
@@ -72,10 +70,7 @@ impl Shown {
 
 /// Writes `publications.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, shown: &[Shown]) -> anyhow::Result<PathBuf> {
-    super::prepare(dir)?;
-    let page = dir.join("publications.html");
-    fs::write(&page, render(shown)?).with_context(|| super::refusal(dir))?;
-    Ok(page)
+    super::write(dir, "publications", || render(shown))
 }
 
 fn render(shown: &[Shown]) -> anyhow::Result<String> {
@@ -84,7 +79,6 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
         parts.push(part(one)?);
     }
     let body = html! {
-        h1 { (TITLE) }
         p.lead {
             "Published figures are those of other machines, of another time. Measured ones are of " (machine::describe())
             ". Simulated ones say so: no core has run them."
@@ -97,7 +91,7 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
         }
         @for part in &parts { (part) }
     };
-    Ok(page::document(TITLE, &body))
+    Ok(page::titled(TITLE, &body))
 }
 
 /// How many statements of each publication agree with what is found.

@@ -1,10 +1,8 @@
 //! The page of simulated schedulers' experiments: every picture says that its figures are
 //! simulated.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use maud::{Markup, html};
 
 use super::lines::{self, Line, WORKERS};
@@ -20,18 +18,11 @@ const LINES: [&str; 2] = ["many tasks", "few tasks"];
 
 /// Writes `scheduling.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, beside: &[Beside], records: &[Record]) -> anyhow::Result<PathBuf> {
-    super::prepare(dir)?;
-    let page = dir.join("scheduling.html");
-    fs::write(&page, render(beside, records)?).with_context(|| super::refusal(dir))?;
-    Ok(page)
+    super::write(dir, "scheduling", || render(beside, records))
 }
 
 fn render(beside: &[Beside], records: &[Record]) -> anyhow::Result<String> {
-    let body = html! {
-        h1 { (TITLE) }
-        (body(beside, records)?)
-    };
-    Ok(page::document(TITLE, &body))
+    Ok(page::titled(TITLE, &body(beside, records)?))
 }
 
 /// Renders all but the title.
@@ -96,30 +87,4 @@ fn figure(
     let lines: Vec<Line> = sets.iter().enumerate().map(line).rev().collect();
     let svg = lines::draw(&WORKERS, &lines, lines::highest(&lines))?;
     Ok(pictures::figure(caption, sense, &svg))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::simulated::scheduling;
-
-    #[test]
-    fn every_picture_says_that_it_is_simulated_and_has_both_lines() {
-        let beside = scheduling::beside(1).unwrap();
-        let records = scheduling::run(&beside, &[1, 2], 1);
-        let page = render(&beside, &records).unwrap();
-        // Of a transfer there is its time alone.
-        let pictures = MACHINES.len() * (2 * EXPERIMENTS.len() - 2);
-        let legends = MACHINES.len() * LINES.len();
-        assert_eq!(page.matches("<svg").count(), pictures + legends);
-        assert_eq!(page.matches("<figcaption>Simulated ").count(), pictures);
-        assert!(page.contains("No core has run this"));
-        for assumption in ASSUMPTIONS {
-            assert!(page.contains(assumption), "{assumption}");
-        }
-        // As it is printed.
-        let text = table::render(&beside, &records, None);
-        assert!(text.starts_with("SIMULATED"), "{text}");
-        assert!(text.contains("\nSimulated and measured"), "{text}");
-    }
 }

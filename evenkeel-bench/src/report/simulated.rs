@@ -1,9 +1,7 @@
 //! The page of a simulation: every picture says that its figures are simulated.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
@@ -18,18 +16,11 @@ const TITLE: &str = "Simulated: Cilk Locality on 4 packages of 8 cores";
 
 /// Writes `simulated.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
-    super::prepare(dir)?;
-    let page = dir.join("simulated.html");
-    fs::write(&page, render(records)?).with_context(|| super::refusal(dir))?;
-    Ok(page)
+    super::write(dir, "simulated", || render(records))
 }
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
-    let body = html! {
-        h1 { (TITLE) }
-        (body(records)?)
-    };
-    Ok(page::document(TITLE, &body))
+    Ok(page::titled(TITLE, &body(records)?))
 }
 
 /// Renders all but the title.

@@ -24,10 +24,12 @@ const TURNS: usize = 400;
 /// How long its followers sleep, by a clock that stands in between.
 const PERIOD: Duration = Duration::from_micros(100);
 
-fn start(workers: usize, is_paused: bool) -> Result<Evenkeel, Fault> {
-    let builder = evenkeel::Builder::new().workers(workers).timer_resolution(RESOLUTION);
-    let runtime = builder.start_paused(is_paused).build();
-    runtime.map(Evenkeel).map_err(|error| Fault::Start(error.into()))
+fn builder(workers: usize) -> evenkeel::Builder {
+    evenkeel::Builder::new().workers(workers).timer_resolution(RESOLUTION)
+}
+
+fn start(builder: evenkeel::Builder) -> Result<Evenkeel, Fault> {
+    builder.build().map(Evenkeel).map_err(|error| Fault::Start(error.into()))
 }
 
 /// Has `tasks` for each of `procs` workers sleep for up to `longest` each time, for this time.
@@ -43,7 +45,7 @@ pub fn once(
     time: Duration,
     seed: u64,
 ) -> Result<f64, Fault> {
-    let runtime = start(procs, false)?;
+    let runtime = start(builder(procs))?;
     let crew = crew::muster(&runtime, procs * tasks, move |number, mut meter| async move {
         meter.gather::<Evenkeel>().await;
         let mut random = Random::new(seed, number);
@@ -73,7 +75,8 @@ pub fn once(
 /// # Errors
 /// If a follower does not sleep, or does not end.
 pub fn step(tasks: usize) -> Result<f64, Fault> {
-    let runtime = start(1, true)?;
+    // A relief that is preempted inside a follower would keep it from a turn.
+    let runtime = start(builder(1).start_paused(true).reliefs(0))?;
     let driver = async move {
         let (slept, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let follower = |_| {

@@ -1,37 +1,8 @@
 //! Experiments on actors, run with the built binary.
 
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn bench() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
-}
-
-fn run(args: &str) -> Output {
-    bench().args(args.split_whitespace()).output().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
-}
-
-fn lines(output: &Output) -> Vec<Value> {
-    assert!(output.status.success(), "{}", stderr(output));
-    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Asserts that the command line is refused with status 2 and with these words.
-fn refused(args: &str, words: &str) {
-    let output = run(&format!("run {args}"));
-    assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
-    assert!(stderr(&output).contains(words), "{args}: {}", stderr(&output));
-    assert_eq!(stdout(&output), "", "{args}");
-}
+use crate::binary::{bench, lines, refused, run, stderr, stdout};
 
 #[test]
 fn command_lines_that_cannot_be_are_refused() {
@@ -68,7 +39,7 @@ fn command_lines_that_cannot_be_are_refused() {
         ("--bench latency_probe --pings 0", "0 is not in 1..="),
         ("--bench latency_probe --workers 0", "`0` is not a whole number"),
     ] {
-        refused(args, words);
+        refused(&format!("run {args}"), words);
     }
 }
 

@@ -1,12 +1,13 @@
 //! The binary's behaviour when its readers have gone, as `head` does after its lines.
-#![cfg(unix)]
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, pipe};
 use std::process::{Command, ExitStatus, Stdio};
 
+use crate::binary;
+
 fn bench(args: &str) -> Command {
-    let mut bench = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"));
+    let mut bench = binary::bench();
     bench.args(args.split_whitespace());
     bench
 }

@@ -1,19 +1,6 @@
 //! Names on the command line: repeated and unknown names are refused in words.
 
-use std::process::Command;
-
-/// Asserts that the command line is refused with status 2 and with these words, before any
-/// measurement.
-fn refused(args: &str, words: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
-        .args(args.split_whitespace())
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{args}: {said}");
-    assert!(said.contains(words), "{args}: {said}");
-    assert!(output.stdout.is_empty(), "{args}");
-}
+use crate::binary::refused;
 
 #[test]
 fn a_name_that_stands_twice_in_a_list_is_refused() {

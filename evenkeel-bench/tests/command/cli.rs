@@ -1,35 +1,14 @@
-//! The built binary as a command: its output, and its refusals.
+//! The experiments by their commands: output and refusals.
 
+use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
+
+use crate::binary::{bench, lines, refused, run, stderr, stdout};
 #[cfg(unix)]
 use suite::kit::fake::script;
-
-fn bench() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
-}
-
-fn run(args: &str) -> Output {
-    bench().args(args.split_whitespace()).output().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
-}
-
-/// Asserts that the command line is refused with status 2 and with these words.
-fn refused(args: &str, words: &str) {
-    let output = run(args);
-    assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
-    assert!(stderr(&output).contains(words), "{args}: {}", stderr(&output));
-    assert_eq!(stdout(&output), "", "{args}");
-}
 
 /// Returns whether Go is on this machine.
 fn has_go() -> bool {
@@ -78,8 +57,7 @@ fn json_is_one_line_per_run_and_nothing_else() {
     let output = run("run --bench cycle,locality --runtime tokio-hand,tokio-native --procs 1 \
          --tasks-per-proc 4 --seconds 0.05 --repeats 2 --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     // Cycle and two variants of Locality, twice on two runtimes. A run that does not count is
     // repeated, so there may be more lines than these.
     assert!(lines.len() >= 3 * 2 * 2, "{}", lines.len());
@@ -255,8 +233,7 @@ fn a_fork_join_program_leaves_a_line_for_each_run() {
     let output = run("run --bench fib --n 12 --workers 1 --reps 2 --json \
          --runtime serial,evenkeel,evenkeel-worker,rayon,chili");
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     let of = |repeat: usize| {
         let is_of = |line: &&Value| line["repeat"] == repeat;
         lines.iter().filter(is_of).map(|line| line["runtime"].as_str().unwrap()).collect::<Vec<_>>()
@@ -324,8 +301,7 @@ fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
     let output = run("simulate --coretime --kib 64");
     assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
     let output = run("simulate --coretime --kib 64,96 --json");
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     let names = |field: &str| -> Vec<&str> {
         lines.iter().map(|line| line[field].as_str().unwrap()).collect()
     };
@@ -348,9 +324,14 @@ fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
 
 #[test]
 fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
-    let output = run("simulate --scheduling --workers 1,200 --seeds 1 --rounds 1 --json");
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let output = bench()
+        .args("simulate --scheduling --workers 1,200 --seeds 1 --rounds 1 --json".split(' '))
+        .arg("--report")
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let lines = lines(&output);
     let points: Vec<_> =
         lines.iter().map(|line| (line["machine"].as_str().unwrap(), &line["workers"])).collect();
     // The first machine has 192 threads.
@@ -361,6 +342,13 @@ fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
     // where the thesis has figures.
     assert_eq!(points, [vec![("intel", &one); 14], amd.repeat(14)].concat());
     assert!(lines.iter().all(|line| line["simulated"] == true));
+    // Every picture says that it is simulated: on both machines two of each of eight experiments,
+    // and the times of two transfers. The lines of the legends are drawn too.
+    let page = fs::read_to_string(folder.path().join("scheduling.html")).unwrap();
+    assert_eq!(page.matches("<figcaption>Simulated ").count(), 36);
+    assert_eq!(page.matches("<svg").count(), 36 + 4);
+    assert!(page.contains("No core has run this") && page.contains(">SIMULATED"));
+    assert!(page.contains("\nSimulated and measured"));
     refused("simulate --scheduling --coretime", "cannot be used with");
     refused("simulate --workers 2", "--scheduling");
     refused("simulate --rounds 2", "--scheduling");
@@ -373,8 +361,7 @@ fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
     let output =
         run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 2 --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     // A run that does not count is repeated, so there may be more lines than these.
     for variant in ["joins", "wakes"] {
         for runtime in ["evenkeel", "rayon+tokio"] {
@@ -428,8 +415,7 @@ fn latency_leaves_a_line_for_each_load_and_a_picture() {
                 --reps 1 --json --picture";
     let output = run(&format!("{line} {}", picture.display()));
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     for variant in ["alone", "compute", "block-one", "block-all", "ready"] {
         for runtime in ["evenkeel", "tokio-native"] {
             let is = |line: &&Value| line["variant"] == variant && line["runtime"] == runtime;
@@ -458,8 +444,7 @@ fn a_picture_of_a_family_that_draws_none_is_refused() {
 fn timers_leave_a_line_for_each_runtime_and_variant() {
     let output = run("run --bench timers --tasks 20 --workers 2 --seconds 0.05 --reps 1 --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     // A run that does not count is repeated, so there may be more lines than these.
     let mut names: Vec<_> = lines
         .iter()
@@ -502,8 +487,7 @@ fn servers_and_their_clients_are_processes_of_this_program() {
              evenkeel,tokio,tokio-per-core --seconds 0.1 --repeats 1 --json"
         ));
         assert!(output.status.success(), "{bench}: {}", stderr(&output));
-        let lines: Vec<Value> =
-            stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines = lines(&output);
         for runtime in ["evenkeel", "tokio", "tokio-per-core"] {
             assert!(lines.iter().any(|line| line["runtime"] == runtime), "{bench}, {runtime}");
         }
@@ -524,8 +508,7 @@ fn localities_are_measured_beside_the_others_where_they_are_asked_for() {
     let seen = |args: &str| {
         let output = run(&format!("run --bench fib --n 12 --workers 2 --reps 1 --json {args}"));
         assert!(output.status.success(), "{}", stderr(&output));
-        let lines: Vec<Value> =
-            stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines = lines(&output);
         let first = lines.iter().filter(|line| line["repeat"] == 0);
         first.map(|line| line["runtime"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -695,8 +678,7 @@ fn tables_of_the_thesis_that_cannot_be_are_refused() {
 fn rounds_leave_one_line_per_run_that_analyse_takes() {
     let output = run("run --bench mutex --runtime std,tokio,call --n 2000 --reps 3 --json");
     assert!(output.status.success(), "{}", stderr(&output));
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     for monitors in [1, 2, 4] {
         for runtime in ["std", "tokio", "call"] {
             let is = |line: &&Value| line["runtime"] == runtime && line["monitors"] == monitors;

@@ -1,5 +1,4 @@
 //! The suite beside another build of itself.
-#![cfg(unix)]
 
 use std::io::pipe;
 use std::path::{Path, PathBuf};

@@ -2,23 +2,9 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-fn bench() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
-}
-
-fn run(args: &str) -> Output {
-    bench().args(args.split_whitespace()).output().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
-}
+use crate::binary::{bench, run, stderr, stdout};
 
 /// Runs `analyse` on text from standard input.
 fn piped(text: &[u8], args: &str) -> Output {

@@ -1,5 +1,4 @@
 //! What remains of a session that Ctrl-C ends, or that is killed.
-#![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,9 +10,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use suite::kit::fake::script;
 
+use crate::binary;
+
 /// Starts a session without toolchains, so that it measures soon.
 fn session(command: &str, report: &Path) -> Command {
-    let mut bench = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"));
+    let mut bench = binary::bench();
     bench.arg(command).arg("--report").arg(report).env("PATH", report);
     bench.env_remove("CC").env_remove("CXX").stdout(Stdio::piped()).stderr(Stdio::piped());
     bench

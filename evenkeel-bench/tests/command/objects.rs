@@ -1,28 +1,15 @@
 //! The experiments on objects with the built binary: their lines, tables and page.
 
 use std::fs;
-use std::process::{Command, Output};
 
-use serde_json::Value;
-
-fn run(args: &str) -> Output {
-    let mut bench = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"));
-    let output = bench.args(args.split_whitespace()).output().unwrap();
-    assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
+use crate::binary::{lines, run, stderr, stdout};
 
 #[test]
 fn modes_take_turns_and_leave_one_line_each() {
     let output =
         run("run --bench heap,travel --workers 2 --keys 64 --tasks-per-core 2 --seconds 0.02 \
          --repeats 2 --json");
-    let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&output);
     let order: Vec<_> = lines.iter().map(|line| line["runtime"].as_str().unwrap()).collect();
     let round = [
         "threads+spin",
@@ -66,6 +53,7 @@ fn tables_and_page_are_written() {
          --runtime threads+spin,home --tasks-per-core 8 --seconds 0.02 --repeats 1 --report {}",
         folder.path().display()
     ));
+    assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     for words in [
         "million ops/s",
