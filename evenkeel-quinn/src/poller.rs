@@ -5,7 +5,7 @@ use quinn::UdpPoller;
 use std::fmt;
 use std::future::Future;
 use std::io::Result;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -27,6 +27,12 @@ impl Poller {
 impl UdpPoller for Poller {
     fn poll_writable(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let Self { socket, wait } = &mut *self;
+        // There is room, as a rule. quinn asks before each send.
+        if wait.is_none()
+            && let Poll::Ready(ready) = pin!(socket.writable()).poll(cx)
+        {
+            return Poll::Ready(ready);
+        }
         let under_way = wait.get_or_insert_with(|| {
             let socket = socket.clone();
             Box::pin(async move { socket.writable().await })

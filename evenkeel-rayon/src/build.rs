@@ -111,6 +111,7 @@ impl ThreadPoolBuilder {
 
     /// Builds a pool with threads that run `wrapper`, calls `with_pool` with the pool, and returns
     /// when the threads have exited. `wrapper` must call [`ThreadBuilder::run`], and may borrow.
+    /// [Spares](crate#what-is-different) do not run it.
     ///
     /// # Errors
     /// The same as [`build`](Self::build).
@@ -205,7 +206,8 @@ where
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets how threads are made: `spawn` makes a thread that calls [`ThreadBuilder::run`]. The
-    /// threads exit some time after the pool is dropped.
+    /// threads exit some time after the pool is dropped. [Spares](crate#what-is-different) are not
+    /// made by it.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,

@@ -22,7 +22,10 @@
 //! rayon runs a call or a job from outside on top of that wait. Here a *spare*, a thread of its
 //! own, runs it: see [`evenkeel::fork_join`](evenkeel::fork_join#threads). On it
 //! [`current_thread_index`] is `None`. Code that needs a number for each thread uses `unwrap_or`
-//! with one more place than [`current_num_threads`], behind a lock.
+//! with one more place than [`current_num_threads`], behind a lock. A spare is a plain thread also
+//! in a pool whose threads the program makes ([`ThreadPoolBuilder::spawn_handler`],
+//! [`ThreadPoolBuilder::build_scoped`]): what those threads set up for themselves, such as scoped
+//! thread-locals or a place on certain cores, it does not have, and no handler runs on it.
 //!
 //! **Order.** [`yield_now`] and [`yield_local`] run the oldest job of the worker's deque; those of
 //! rayon run the youngest. `breadth_first` is accepted and changes nothing; it is a hint in rayon

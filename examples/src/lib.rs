@@ -4,7 +4,7 @@ mod http1;
 mod server;
 
 pub use http1::{get, serve};
-pub use server::{Report, Server};
+pub use server::{Report, Server, drain, handshake};
 
 /// Any error, as the crates of others give them.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;

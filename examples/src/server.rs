@@ -4,7 +4,7 @@
 use crate::Fault;
 use evenkeel::net::{TcpListener, TcpStream};
 use evenkeel::task::{CancellationToken, JoinError, JoinSet};
-use evenkeel::time::{Instant, sleep, timeout_at};
+use evenkeel::time::{Instant, sleep, timeout, timeout_at};
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// How long it waits when the system refuses a connection, such as for a limit on open files.
 const RETRY: Duration = Duration::from_millis(10);
+
+/// How long a peer may take for its handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// A server on a port of the loopback device.
 pub struct Server {
@@ -84,6 +87,16 @@ where
     }
     // From here on the system refuses connections.
     drop(listener);
+    drain(connections, grace, &mut report).await;
+    report
+}
+
+/// Gives connections the time `grace` to end, and cuts the rest.
+pub async fn drain(
+    mut connections: JoinSet<Result<(), Fault>>,
+    grace: Duration,
+    report: &mut Report,
+) {
     let deadline = Instant::now() + grace;
     while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
         report.count(ended);
@@ -92,11 +105,22 @@ where
     while let Some(ended) = connections.join_next().await {
         report.count(ended);
     }
-    report
+}
+
+/// Waits for a peer's handshake, for ten seconds at most. An error too if the server stops before.
+pub async fn handshake<T, E>(
+    stop: &CancellationToken,
+    made: impl Future<Output = Result<T, E>>,
+) -> Result<T, Fault>
+where
+    Fault: From<E>,
+{
+    let made = stop.run_until_cancelled(timeout(HANDSHAKE, made)).await;
+    Ok(made.ok_or("the server stops before the handshake is complete")???)
 }
 
 impl Report {
-    fn count(&mut self, ended: Result<Result<(), Fault>, JoinError>) {
+    pub fn count(&mut self, ended: Result<Result<(), Fault>, JoinError>) {
         match ended {
             Ok(Ok(())) => self.completed += 1,
             Ok(Err(error)) => self.failed.push(error.to_string()),

@@ -2,7 +2,7 @@
 
 use evenkeel::net::{HyperExecutor, HyperTimer, TcpStream};
 use evenkeel::task::JoinSet;
-use evenkeel_examples::{Fault, Server};
+use evenkeel_examples::{Fault, Server, handshake};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -30,6 +30,8 @@ async fn main() -> Result<(), Fault> {
             }
         });
         async move {
+            // hyper itself waits without a limit for what a client of HTTP/2 says first.
+            handshake(&stop, stream.readable()).await?;
             let mut http = hyper::server::conn::http2::Builder::new(HyperExecutor);
             let mut connection = pin!(http.timer(HyperTimer).serve_connection(stream, service));
             match stop.run_until_cancelled(connection.as_mut()).await {

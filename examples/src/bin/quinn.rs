@@ -1,12 +1,14 @@
 //! quinn: QUIC on evenkeel's sockets and timers, by `evenkeel-quinn`, and a graceful stop.
 
 use evenkeel::task::{CancellationToken, JoinSet};
-use evenkeel::time::timeout;
-use evenkeel_examples::Fault;
+use evenkeel_examples::{Fault, Report, drain, handshake};
 use evenkeel_quinn::QuinnRuntime;
-use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig};
+use quinn::{
+    ClientConfig, Endpoint, EndpointConfig, Incoming, RecvStream, SendStream, ServerConfig,
+};
 use std::net::UdpSocket;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio_rustls::rustls::RootCertStore;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -35,29 +37,53 @@ fn endpoint(server: Option<ServerConfig>) -> std::io::Result<Endpoint> {
     Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(QuinnRuntime::default()))
 }
 
-/// Returns what each stream brings, until the server stops or the peer closes.
-async fn serve(connection: Connection, stop: CancellationToken) -> Result<usize, Fault> {
-    let mut streams = JoinSet::new();
+/// Streams that were answered.
+static ANSWERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns what a stream brings.
+async fn answer(mut send: SendStream, mut receive: RecvStream) -> Result<(), Fault> {
+    let request = receive.read_to_end(LIMIT).await?;
+    send.write_all(&request).await?;
+    send.finish()?;
+    // The peer has all of it.
+    send.stopped().await?;
+    ANSWERS.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Answers each stream of a connection, until the server stops or the peer closes. A stream that
+/// fails is said, and ends no other.
+async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault> {
+    let connection = handshake(&stop, incoming.into_future()).await?;
+    let (mut streams, mut report) = (JoinSet::new(), Report::default());
     // An error is the peer's close.
-    while let Some(Ok((mut send, mut receive))) =
-        stop.run_until_cancelled(connection.accept_bi()).await
-    {
-        streams.spawn(async move {
-            let request = receive.read_to_end(LIMIT).await?;
-            send.write_all(&request).await?;
-            send.finish()?;
-            // The peer has all of it.
-            send.stopped().await?;
-            Ok::<_, Fault>(())
-        });
+    while let Some(Ok((send, receive))) = stop.run_until_cancelled(connection.accept_bi()).await {
+        streams.spawn(answer(send, receive));
+        while let Some(ended) = streams.try_join_next() {
+            report.count(ended);
+        }
     }
-    let mut answers = 0;
-    while let Some(answer) = streams.join_next().await {
-        answer??;
-        answers += 1;
+    while let Some(ended) = streams.join_next().await {
+        report.count(ended);
     }
+    report.failed.iter().for_each(|error| eprintln!("a stream failed: {error}"));
     connection.close(0_u32.into(), b"stop");
-    Ok(answers)
+    Ok(())
+}
+
+/// Accepts connections until the server stops, and gives them time to end.
+async fn accept(server: Endpoint, stop: CancellationToken) -> Report {
+    let (mut connections, mut report) = (JoinSet::new(), Report::default());
+    while let Some(Some(incoming)) = stop.run_until_cancelled(server.accept()).await {
+        connections.spawn(serve(incoming, stop.clone()));
+        while let Some(ended) = connections.try_join_next() {
+            report.count(ended);
+        }
+    }
+    // From here on connections are refused.
+    server.set_server_config(None);
+    drain(connections, GRACE, &mut report).await;
+    report
 }
 
 #[evenkeel::main(workers = 2)]
@@ -66,27 +92,7 @@ async fn main() -> Result<(), Fault> {
     let server = endpoint(Some(server_config))?;
     let address = server.local_addr()?;
     let stop = CancellationToken::new();
-    let (listening, stopped) = (server.clone(), stop.clone());
-    let accepting = evenkeel::spawn(async move {
-        let mut connections = JoinSet::new();
-        while let Some(Some(incoming)) = stopped.run_until_cancelled(listening.accept()).await {
-            let stop = stopped.clone();
-            connections.spawn(async move { serve(incoming.await?, stop).await });
-        }
-        let (mut answers, mut cut) = (0, 0);
-        let drained = timeout(GRACE, async {
-            while let Some(ended) = connections.join_next().await {
-                answers += ended.expect("no connection panics")?;
-            }
-            Ok::<_, Fault>(())
-        });
-        if let Ok(ended) = drained.await {
-            ended?;
-        } else {
-            cut = connections.len();
-        }
-        Ok::<_, Fault>((answers, cut))
-    });
+    let accepting = evenkeel::spawn(accept(server.clone(), stop.clone()));
 
     let mut client = endpoint(None)?;
     client.set_default_client_config(client_config);
@@ -115,15 +121,21 @@ async fn main() -> Result<(), Fault> {
     while let Some(connection) = clients.join_next().await {
         connections.push(connection??);
     }
+    // A client that does not trust the certificate does not get in, and ends no other connection.
+    client.set_default_client_config(configure()?.1);
+    assert!(client.connect(address, "localhost")?.await.is_err());
+
     stop.cancel();
-    let (answers, cut) = accepting.await??;
+    let report = accepting.await?;
     for connection in connections {
         connection.closed().await;
     }
     server.close(0_u32.into(), b"");
     client.close(0_u32.into(), b"");
     server.wait_idle().await;
-    assert_eq!((answers, cut), (CLIENTS * STREAMS, 0));
-    println!("quinn: {answers} streams on {CLIENTS} connections; {cut} connections cut");
+    report.assert(1);
+    let answers = ANSWERS.load(Ordering::Relaxed);
+    assert_eq!(answers, CLIENTS * STREAMS);
+    println!("quinn: {answers} streams on {CLIENTS} connections, a stranger was refused; {report}");
     Ok(())
 }

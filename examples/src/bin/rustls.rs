@@ -2,8 +2,7 @@
 
 use evenkeel::net::TcpStream;
 use evenkeel::task::JoinSet;
-use evenkeel::time::timeout;
-use evenkeel_examples::{Fault, Server, serve};
+use evenkeel_examples::{Fault, Server, handshake, serve};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -14,8 +13,6 @@ use std::time::Duration;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
-
-const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Makes a certificate for `localhost`, and the configurations of a server that has it and of a
 /// client that trusts it.
@@ -38,7 +35,7 @@ async fn main() -> Result<(), Fault> {
     let server = Server::start(Duration::from_secs(10), move |stream, stop| {
         let acceptor = acceptor.clone();
         async move {
-            let stream = timeout(HANDSHAKE, acceptor.accept(stream)).await??;
+            let stream = handshake(&stop, acceptor.accept(stream)).await?;
             let echo = service_fn(async |request: Request<Incoming>| {
                 let body = request.into_body().collect().await?.to_bytes();
                 Ok::<_, hyper::Error>(Response::new(Full::<Bytes>::new(body)))

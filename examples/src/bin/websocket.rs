@@ -2,7 +2,8 @@
 
 use evenkeel::net::TcpStream;
 use evenkeel::task::{CancellationToken, JoinSet};
-use evenkeel_examples::{Fault, Server};
+use evenkeel::time::timeout;
+use evenkeel_examples::{Fault, Server, handshake};
 use futures_util::{SinkExt, StreamExt};
 use std::time::Duration;
 use tokio::sync::Barrier;
@@ -16,18 +17,23 @@ const MESSAGES: usize = 50;
 
 /// Returns each message to its sender. When the server stops, it says so and waits for the answer.
 async fn echo(stream: TcpStream, stop: CancellationToken) -> Result<(), Fault> {
-    let mut socket = accept_async(stream).await?;
+    let mut socket = handshake(&stop, accept_async(stream)).await?;
     loop {
         match stop.run_until_cancelled(socket.next()).await {
             Some(Some(message)) => match message? {
                 message @ (Message::Text(_) | Message::Binary(_)) => socket.send(message).await?,
+                // The peer closes. The answer to it goes out as the socket is read on.
+                Message::Close(_) => break,
                 _ => {}
             },
             Some(None) => return Ok(()),
-            None => break,
+            None => {
+                let frame = CloseFrame { code: CloseCode::Away, reason: "stop".into() };
+                socket.close(Some(frame)).await?;
+                break;
+            }
         }
     }
-    socket.close(Some(CloseFrame { code: CloseCode::Away, reason: "stop".into() })).await?;
     while let Some(message) = socket.next().await {
         message?;
     }
@@ -64,7 +70,8 @@ async fn main() -> Result<(), Fault> {
             Ok::<_, Fault>(())
         });
     }
-    echoed.wait().await;
+    // The error of a client that did not get there is returned below.
+    let _ = timeout(Duration::from_secs(20), echoed.wait()).await;
     let report = server.stop().await;
     while let Some(client) = clients.join_next().await {
         client??;
