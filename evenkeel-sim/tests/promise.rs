@@ -34,7 +34,7 @@ fn check_one(kind: Kind, seed: u64, processors: usize) {
         let account = &outcome.account;
         format!(
             "{account}\nrepeat with SEED={seed} PROCESSORS={processors} \
-             cargo test -p evenkeel-sim --test promise {test}"
+             cargo test -p evenkeel-sim --test promise -- --exact {test}"
         )
     };
     let (waited, allowed, neglected) = (outcome.waited, outcome.allowed, outcome.neglected);

@@ -20,7 +20,8 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner, thread};
 use std::sync::Arc;
 
-/// Schedules of each kind for each test: all tests together take some seconds.
+/// Schedules of each kind for each test, unless the environment says otherwise. A choice: a test
+/// takes some seconds.
 const ITERATIONS: usize = 3_000;
 
 /// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at
