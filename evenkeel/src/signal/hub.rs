@@ -49,55 +49,34 @@
 //! - Handlers that go with the last listener: a default action that comes back would end the
 //!   process at a signal that comes between two listeners.
 
-use super::handler;
 use super::kind::NUMBERS;
 use super::pipe;
 use super::post::Post;
-use super::waiters::Seen;
 use crate::primitives::{Mutex, lock};
 use std::io::Result;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
 use std::thread;
+
+/// What all listeners share.
+pub(super) type Hub = Arc<Post<NUMBERS>>;
 
 /// The hub of the process, once there is a listener.
 static HUB: Mutex<Option<Hub>> = Mutex::new(None);
 
-/// What all listeners share.
-#[derive(Clone, Debug)]
-pub(super) struct Hub(Arc<Post<NUMBERS>>);
-
-impl Hub {
-    /// Returns the hub of the process, and starts its teller if this is the first call.
-    ///
-    /// # Errors
-    /// Fails if the system has no descriptor or no thread left. A later call tries again.
-    pub(super) fn open() -> Result<Self> {
-        let mut hub = lock(&HUB);
-        if let Some(hub) = &*hub {
-            return Ok(hub.clone());
-        }
-        let (reader, writer) = pipe::pair()?;
-        let post = Arc::new(Post::new(writer));
-        let own = post.clone();
-        // Linux takes 15 bytes of a name.
-        let teller = thread::Builder::new().name("evenkeel-signal".to_owned());
-        teller.spawn(move || own.tell(reader))?;
-        Ok(hub.insert(Self(post)).clone())
+/// Returns the hub of the process, and starts its teller if this is the first call.
+///
+/// # Errors
+/// Fails if the system has no descriptor or no thread left. A later call tries again.
+pub(super) fn open() -> Result<Hub> {
+    let mut hub = lock(&HUB);
+    if let Some(hub) = &*hub {
+        return Ok(hub.clone());
     }
-
-    /// Makes the process handle a kind, and returns what a new listener has seen.
-    pub(super) fn listen(&self, index: usize) -> Result<Seen> {
-        self.0.listen(index, || handler::install(&self.0, index))
-    }
-
-    /// Returns whether a signal has come since, or leaves the waker.
-    pub(super) fn poll(&self, index: usize, seen: &mut Seen, waker: &Waker) -> Poll<()> {
-        self.0.poll(index, seen, waker)
-    }
-
-    /// Takes the waker of a listener that waits no more.
-    pub(super) fn leave(&self, index: usize, seen: &mut Seen) {
-        self.0.leave(index, seen);
-    }
+    let (reader, writer) = pipe::pair()?;
+    let post = Arc::new(Post::new(writer));
+    let own = post.clone();
+    // Linux takes 15 bytes of a name.
+    let teller = thread::Builder::new().name("evenkeel-signal".to_owned());
+    teller.spawn(move || own.tell(reader))?;
+    Ok(hub.insert(post).clone())
 }

@@ -1,6 +1,7 @@
 //! Listeners for signals.
 
-use super::hub::Hub;
+use super::handler;
+use super::hub::{self, Hub};
 use super::kind::SignalKind;
 use super::waiters::Seen;
 use crate::scheduler::interleave::is_deterministic;
@@ -51,8 +52,8 @@ pub fn signal(kind: SignalKind) -> Result<Signal> {
         ));
     }
     let index = kind.index()?;
-    let hub = Hub::open()?;
-    let seen = hub.listen(index)?;
+    let hub = hub::open()?;
+    let seen = hub.listen(index, || handler::install(&hub, index))?;
     Ok(Signal { hub, index, seen })
 }
 
