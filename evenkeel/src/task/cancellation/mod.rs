@@ -140,7 +140,7 @@ impl CancellationToken {
     /// });
     /// ```
     pub fn cancelled(&self) -> Cancelled<'_> {
-        Cancelled::new(self)
+        Cancelled { token: self, place: None }
     }
 
     /// As [`cancelled`](Self::cancelled), for a future that outlives the borrow.
@@ -158,7 +158,7 @@ impl CancellationToken {
     /// assert!(runtime.block_on(waits).is_ok());
     /// ```
     pub fn cancelled_owned(self) -> CancelledOwned {
-        CancelledOwned::new(self)
+        CancelledOwned { token: self, place: None }
     }
 
     /// Returns a guard that cancels the token when it is dropped, by a panic as well.
