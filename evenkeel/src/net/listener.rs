@@ -3,7 +3,7 @@
 use super::accepts::Accepts;
 use super::addresses::{Addresses, first};
 use super::io::{Done, Io};
-use super::operations::socket_traits;
+use super::operations::{listener_operations, socket_traits};
 use super::stream::TcpStream;
 use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 /// How many connections may wait to be accepted. The system's own limit holds too.
 const BACKLOG: i32 = 1_024;
 
-/// A socket that accepts TCP connections.
+/// A socket that accepts TCP connections. It passes over those that their peers have given up.
 ///
 /// # Examples
 /// A server that returns what it gets, until its clients close:
@@ -59,6 +59,7 @@ pub struct TcpListener {
     accepts: Accepts,
 }
 
+listener_operations!(TcpListener, std::net::TcpListener, TcpStream, SocketAddr);
 socket_traits!(TcpListener, std::net::TcpListener);
 
 impl TcpListener {
@@ -83,47 +84,6 @@ impl TcpListener {
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
         Self::from_std(socket.into())
-    }
-
-    /// Takes a listener of the standard library, and makes it one that does not block.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn from_std(listener: std::net::TcpListener) -> Result<Self> {
-        listener.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(listener), accepts: Accepts::default() })
-    }
-
-    /// Accepts a connection: waits for one, and returns its stream and the peer's address.
-    ///
-    /// # Cancel safety
-    /// No connection is lost: one that was not returned waits for the next call.
-    ///
-    /// # Errors
-    /// The system's. If the process has no descriptors left, the connection waits in the backlog,
-    /// and later calls wait before they try again: 5 ms, and up to a second if that goes on. A
-    /// connection that its peer has given up meanwhile is passed over.
-    pub async fn accept(&self) -> Result<(TcpStream, SocketAddr)> {
-        self.accepts.wait().await;
-        self.accepts.note(self.io.operate(Direction::Read, accept).await)
-    }
-
-    /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
-    /// woken.
-    ///
-    /// # Errors
-    /// Those of [`accept`](Self::accept).
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(TcpStream, SocketAddr)>> {
-        ready!(self.accepts.poll(cx));
-        self.io.poll(cx, Direction::Read, accept).map(|result| self.accepts.note(result))
-    }
-
-    /// Returns the address that it is bound to.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn local_addr(&self) -> Result<SocketAddr> {
-        self.io.socket().local_addr()
     }
 
     /// Returns the hop limit of its packets.

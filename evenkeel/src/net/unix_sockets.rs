@@ -3,7 +3,8 @@
 use super::accepts::{self, Accepts};
 use super::io::{Done, Io};
 use super::operations::{
-    self, datagram_operations, read_operations, socket_traits, stream_operations, write_operations,
+    self, datagram_operations, listener_operations, read_operations, socket_traits,
+    stream_operations, write_operations,
 };
 use crate::processor::current;
 use crate::readiness::source::Direction;
@@ -134,6 +135,7 @@ pub struct UnixListener {
     accepts: Accepts,
 }
 
+listener_operations!(UnixListener, std_unix::UnixListener, UnixStream, SocketAddr);
 socket_traits!(UnixListener, std_unix::UnixListener);
 
 impl UnixListener {
@@ -145,46 +147,6 @@ impl UnixListener {
     /// The system's: the path exists, or cannot be made.
     pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_std(std_unix::UnixListener::bind_addr(&address(path.as_ref())?)?)
-    }
-
-    /// Takes a listener of the standard library, and makes it one that does not block.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn from_std(listener: std_unix::UnixListener) -> Result<Self> {
-        listener.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(listener), accepts: Accepts::default() })
-    }
-
-    /// Accepts a connection: waits for one, and returns its stream and the peer's address.
-    ///
-    /// # Cancel safety
-    /// No connection is lost.
-    ///
-    /// # Errors
-    /// The system's. If the process has no descriptors left, the connection waits in the backlog,
-    /// and later calls wait before they try again: 5 ms, and up to a second if that goes on.
-    pub async fn accept(&self) -> Result<(UnixStream, SocketAddr)> {
-        self.accepts.wait().await;
-        self.accepts.note(self.io.operate(Direction::Read, accept).await)
-    }
-
-    /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
-    /// woken.
-    ///
-    /// # Errors
-    /// Those of [`accept`](Self::accept).
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(UnixStream, SocketAddr)>> {
-        ready!(self.accepts.poll(cx));
-        self.io.poll(cx, Direction::Read, accept).map(|result| self.accepts.note(result))
-    }
-
-    /// Returns the address that it is bound to.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn local_addr(&self) -> Result<SocketAddr> {
-        self.io.socket().local_addr()
     }
 }
 

@@ -1,10 +1,12 @@
 //! What several kinds of sockets have: each file writes it out for one of them.
 
 mod datagrams;
+mod listeners;
 mod sockets;
 mod streams;
 
 pub(super) use datagrams::datagram_operations;
+pub(super) use listeners::listener_operations;
 pub(super) use sockets::socket_traits;
 pub(super) use streams::{read_operations, stream_operations, write_operations};
 
