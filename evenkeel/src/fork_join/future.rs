@@ -10,15 +10,14 @@
 //! worker that forked it.
 //!
 //! # States
-//! The slot between them is *pending*, with the waker of the last poll or none; *complete*, with a
-//! result; or *taken*.
+//! The place between them (`task/outcome.rs`) is *open*, with the waker of the last poll or none.
+//! Then the result is *there*, until the task takes it.
 //!
 //! # Why nothing is lost
-//! Both change the slot under its lock. The runner stores the result and then wakes; a poll that
-//! finds no result leaves its waker under the same lock. A worker runs the jobs in its deque at the
-//! end of each batch, and before it searches, sleeps or leaves. A thread that has
-//! [settled](crate::WorkerThread::settle) as a worker has no batches, so another worker has to
-//! steal its jobs.
+//! Both change the place under its lock: a poll finds the result, or the runner finds the waker. A
+//! worker runs the jobs in its deque at the end of each batch, and before it searches, sleeps or
+//! leaves. A thread that has [settled](crate::WorkerThread::settle) as a worker has no batches, so
+//! another worker has to steal its jobs.
 //!
 //! # Rejected
 //! To borrow, and to wait in `drop`: a future that is forgotten is not dropped, and its frame goes
@@ -27,12 +26,12 @@
 #![allow(unsafe_code, reason = "jobs go through a deque")]
 
 use super::{entry, spawned};
-use crate::Handle;
 use crate::detect;
-use crate::primitives::{Mutex, lock, unwind};
+use crate::primitives::unwind;
 use crate::processor::context::{self, Context};
 use crate::scheduler::job;
 use crate::task::budget::Unit;
+use crate::task::outcome::Outcome;
 use std::fmt;
 use std::future::Future;
 use std::mem;
@@ -42,28 +41,22 @@ use std::sync::Arc;
 use std::task::{Poll, Waker, ready};
 use std::thread;
 
-/// The place where the result of a job waits for its task.
-enum Slot<R> {
-    Pending(Option<Waker>),
-    Complete(thread::Result<R>),
-    Taken,
-}
-
-type Shared<R> = Arc<Mutex<Slot<R>>>;
+/// Where the runner leaves the result of a job.
+type Place<R> = Arc<Outcome<thread::Result<R>>>;
 
 /// Makes the job that runs `oper` and leaves its result. The job does not panic.
-fn job_of<F, R>(oper: F) -> (Shared<R>, impl FnOnce() + Send)
+fn job_of<F, R>(oper: F) -> (Place<R>, impl FnOnce() + Send)
 where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    let slot = Arc::new(Mutex::new(Slot::Pending(None)));
-    let runner = Runner(Some(slot.clone()));
-    (slot, move || runner.complete(catch_unwind(AssertUnwindSafe(oper))))
+    let place = Arc::new(Outcome::new());
+    let runner = Runner(Some(place.clone()));
+    (place, move || runner.complete(catch_unwind(AssertUnwindSafe(oper))))
 }
 
-/// The runner's end of a slot.
-struct Runner<R>(Option<Shared<R>>);
+/// The runner's end of a place.
+struct Runner<R>(Option<Place<R>>);
 
 impl<R> Runner<R> {
     fn complete(mut self, result: thread::Result<R>) {
@@ -71,13 +64,10 @@ impl<R> Runner<R> {
     }
 
     fn leave(&mut self, result: thread::Result<R>) {
-        let Some(shared) = self.0.take() else { return };
-        let before = mem::replace(&mut *lock(&shared), Slot::Complete(result));
-        if let Slot::Pending(Some(waker)) = before {
-            unwind::contain(|| waker.wake());
-        }
+        let Some(place) = self.0.take() else { return };
+        place.complete(result);
         // The last holder of a result that has not been taken drops it.
-        unwind::contain(|| drop(shared));
+        unwind::contain(|| drop(place));
     }
 }
 
@@ -85,40 +75,6 @@ impl<R> Drop for Runner<R> {
     /// A runtime that ends drops the forks that it has not run: their tasks get a panic.
     fn drop(&mut self) {
         self.leave(Err(Box::new("the runtime ended before it ran a fork")));
-    }
-}
-
-/// Returns the result, if it is there; otherwise leaves the waker in the slot. A result that comes
-/// without a wait takes a unit.
-fn poll_slot<R>(slot: &Mutex<Slot<R>>, unit: &mut Unit, waker: &Waker) -> Poll<thread::Result<R>> {
-    let mut fresh = None;
-    loop {
-        // Declared after the fresh waker, so that the lock is released before that is dropped.
-        let mut slot = lock(slot);
-        match mem::replace(&mut *slot, Slot::Taken) {
-            Slot::Complete(result) if unit.take() => return Poll::Ready(result),
-            complete @ Slot::Complete(_) => {
-                *slot = complete;
-                drop(slot);
-                return unit.yield_to(waker);
-            }
-            Slot::Pending(before) => {
-                let is_same = before.as_ref().is_some_and(|before| before.will_wake(waker));
-                if is_same || fresh.is_some() {
-                    let (kept, other) = if is_same { (before, fresh) } else { (fresh, before) };
-                    *slot = Slot::Pending(kept);
-                    drop(slot);
-                    drop(other);
-                    unit.owe();
-                    return Poll::Pending;
-                }
-                *slot = Slot::Pending(before);
-                drop(slot);
-                // Cloning a waker runs a caller's code, which must not run under the lock.
-                fresh = Some(waker.clone());
-            }
-            Slot::Taken => panic!("a fork is polled after its result has been taken"),
-        }
     }
 }
 
@@ -145,9 +101,8 @@ fn push<F: FnOnce() + Send + 'static>(job: F) {
 /// Leaves a job to the runtime that this thread belongs to, or to the default one.
 #[cold]
 fn push_outside<F: FnOnce() + Send + 'static>(job: F) {
-    let handle = Handle::try_current().unwrap_or_else(entry::default_handle);
-    // The task's handle is dropped: the slot has the result.
-    drop(handle.spawn(async move { job() }));
+    // The task's handle is dropped: the place has the result.
+    drop(entry::handle().spawn(async move { job() }));
 }
 
 /// Begins to run `oper` beside the task, on the worker that takes it first, and returns a future of
@@ -192,24 +147,36 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    let (slot, job) = job_of(oper);
+    let (place, job) = job_of(oper);
     push(job);
-    Fork { slot, unit: Unit::NEW }
+    Fork { place: Some(place), unit: Unit::NEW }
 }
 
 /// The result of a fork. Returned by [`fork`], which has an example.
 #[must_use = "the result is in the future"]
 pub struct Fork<R> {
-    slot: Shared<R>,
+    /// None once the result has been taken.
+    place: Option<Place<R>>,
     unit: Unit,
+}
+
+impl<R> Fork<R> {
+    /// Returns the result, which may be a panic, if it is there.
+    fn poll_result(&mut self, waker: &Waker) -> Poll<thread::Result<R>> {
+        let Some(place) = &self.place else {
+            panic!("a fork is polled after its result has been taken")
+        };
+        let result = ready!(place.poll(waker, &mut self.unit));
+        self.place = None;
+        Poll::Ready(result)
+    }
 }
 
 impl<R> Future for Fork<R> {
     type Output = R;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<R> {
-        let Self { slot, unit } = &mut *self;
-        poll_slot(slot, unit, cx.waker()).map(|result| match result {
+        self.poll_result(cx.waker()).map(|result| match result {
             Ok(result) => result,
             Err(panic) => resume_unwind(panic),
         })
@@ -296,7 +263,7 @@ where
             Stage::Forked(first, second) => (first, second),
             Stage::Over => panic!("a join is polled after it was ready"),
         };
-        match poll_slot(&second.slot, &mut second.unit, cx.waker()) {
+        match second.poll_result(cx.waker()) {
             Poll::Pending => {
                 self.stage = Stage::Forked(first, second);
                 Poll::Pending
@@ -326,7 +293,7 @@ where
 
 impl<R> fmt::Debug for Fork<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let complete = matches!(*lock(&self.slot), Slot::Complete(_));
+        let complete = self.place.as_ref().is_some_and(|place| place.is_there());
         f.debug_struct("Fork").field("complete", &complete).finish_non_exhaustive()
     }
 }

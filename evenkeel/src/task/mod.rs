@@ -45,6 +45,7 @@ mod local;
 mod local_set;
 #[cfg(all(test, loom))]
 mod model;
+pub(crate) mod outcome;
 mod parking;
 pub(crate) mod public;
 #[cfg(all(test, loom))]

@@ -1,16 +1,16 @@
 //! The handle of a local task.
 
-use super::outcome::Outcome;
 use super::waking::Waking;
 use crate::raw_task::id::Id;
 use crate::task::abort_handle::{Abort, AbortHandle};
 use crate::task::budget::Unit;
-use crate::task::error::JoinError;
+use crate::task::error::{Failure, JoinError};
+use crate::task::outcome::Outcome;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// The handle of a local task: a future of its output. Returned by
 /// [`LocalSet::spawn_local`](super::LocalSet::spawn_local) and [`spawn_local`](super::spawn_local).
@@ -43,13 +43,13 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "a dropped handle detaches the task"]
 pub struct LocalJoinHandle<T> {
     /// None once the output has been taken.
-    outcome: Option<Arc<Outcome<T>>>,
+    outcome: Option<Arc<Outcome<Result<T, Failure>>>>,
     waking: Arc<Waking>,
     unit: Unit,
 }
 
 impl<T> LocalJoinHandle<T> {
-    pub(super) fn new(outcome: Arc<Outcome<T>>, waking: Arc<Waking>) -> Self {
+    pub(super) fn new(outcome: Arc<Outcome<Result<T, Failure>>>, waking: Arc<Waking>) -> Self {
         Self { outcome: Some(outcome), waking, unit: Unit::NEW }
     }
 
@@ -127,18 +127,9 @@ impl<T> Future for LocalJoinHandle<T> {
         let Self { outcome, waking, unit } = &mut *self;
         let place = outcome.as_ref();
         let place = place.expect("the handle has returned its output and is polled again");
-        match place.poll(cx.waker(), || unit.take()) {
-            Some(Poll::Ready(result)) => {
-                *outcome = None;
-                Poll::Ready(result.map_err(|failure| failure.into_error(waking.id())))
-            }
-            Some(Poll::Pending) => {
-                // A joiner that has waited needs no unit.
-                unit.owe();
-                Poll::Pending
-            }
-            None => unit.yield_to(cx.waker()),
-        }
+        let result = ready!(place.poll(cx.waker(), unit));
+        *outcome = None;
+        Poll::Ready(result.map_err(|failure| failure.into_error(waking.id())))
     }
 }
 

@@ -58,7 +58,6 @@ mod entered;
 mod handle;
 #[cfg(all(test, loom))]
 mod model;
-mod outcome;
 mod ready;
 mod tasks;
 mod waking;

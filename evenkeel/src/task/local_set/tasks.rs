@@ -2,7 +2,6 @@
 
 use super::body;
 use super::handle::LocalJoinHandle;
-use super::outcome::{Ending, Outcome};
 use super::ready::{Member, Place, Ready};
 use super::waking::Waking;
 use crate::primitives::slab::Slab;
@@ -12,6 +11,7 @@ use crate::raw_task::party;
 use crate::raw_task::report::TaskInfo;
 use crate::task::budget;
 use crate::task::error::Failure;
+use crate::task::outcome::Outcome;
 use std::any::{Any, type_name};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -51,6 +51,18 @@ struct Task {
     waking: Arc<Waking>,
     waker: Waker,
     about: About,
+}
+
+/// The end of a task whose output's type is not known.
+trait Ending {
+    /// Ends the task without an output.
+    fn fail(&self, failure: Failure);
+}
+
+impl<T> Ending for Outcome<Result<T, Failure>> {
+    fn fail(&self, failure: Failure) {
+        self.complete(Err(failure));
+    }
 }
 
 /// What reports say of a task.
