@@ -87,21 +87,17 @@ impl Waiters {
             return Poll::Ready(());
         }
         // Declared before the guard: what is left in it at the end is dropped without the lock.
-        let mut waker = Some(waker.clone());
+        let mut waker = waker.clone();
         let mut wakers = lock(&self.wakers);
         // Without this look a signal that came since the first one would wake nothing.
         if looks_again() && seen.catch_up(count) {
             return Poll::Ready(());
         }
         match seen.place.and_then(|place| wakers.at(place)) {
-            Some(left) => {
-                if let Some(waker) = &mut waker {
-                    mem::swap(left, waker);
-                }
-            }
+            Some(left) => mem::swap(left, &mut waker),
             None => {
-                let key = waker.take().map(|waker| wakers.places.insert(waker));
-                seen.place = key.map(|key| Place { round: wakers.round, key });
+                let key = wakers.places.insert(waker);
+                seen.place = Some(Place { round: wakers.round, key });
             }
         }
         Poll::Pending

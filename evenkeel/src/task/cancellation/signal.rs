@@ -65,18 +65,14 @@ impl Signal {
             return Poll::Pending;
         }
         // Declared before the guard: what is left in it at the end is dropped without the lock.
-        let mut waker = Some(waker.clone());
+        let mut waker = waker.clone();
         let mut waiters = lock(&self.waiters);
         if self.is_set() {
             return Poll::Ready(());
         }
         match place.and_then(|place| waiters.get_mut(place)) {
-            Some(left) => {
-                if let Some(waker) = &mut waker {
-                    mem::swap(left, waker);
-                }
-            }
-            None => *place = waker.take().map(|waker| waiters.insert(waker)),
+            Some(left) => mem::swap(left, &mut waker),
+            None => *place = Some(waiters.insert(waker)),
         }
         Poll::Pending
     }
