@@ -5,14 +5,14 @@
 
 use super::shared::{Door, Rest};
 use super::timers::Timers;
-use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
+use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING};
 use crate::kin::Kin;
 use crate::kin::order::Order;
 use crate::kin::witness::Witness;
 use crate::system::counters::Count;
 use crate::trace::open;
 use crate::words::exit::ExitReason;
-use evenkeel::internal::detect;
+use evenkeel::internal::{detect, wake_all};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 

@@ -67,15 +67,12 @@ use crate::system::System;
 use crate::trace::{Parcel, Subject};
 use crate::words::id::{ActorId, HasId};
 
-use evenkeel::internal::{
-    After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock, contain,
-};
+use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
 use overflow::{Full, Overflow};
 use ring::Ring;
 use shared::{Door, Shared};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
-use std::task::Waker;
 
 /// The settings of a new mailbox.
 #[derive(Clone, Copy, Debug)]
@@ -193,14 +190,6 @@ impl<M: Send + 'static> Mailbox<M> {
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
-    }
-}
-
-/// Wakes senders or tasks, outside of the lock. Foreign wakers are a caller's code: a panic in one
-/// stops neither the other wake-ups nor the steps of an end.
-fn wake_all(wakers: Vec<Waker>) {
-    for waker in wakers {
-        contain(|| waker.wake());
     }
 }
 

@@ -3,12 +3,12 @@
 
 use super::shared::Shared;
 use super::timers::Timers;
-use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave, wake_all};
+use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave};
 use crate::kin::Kin;
 use crate::kin::order::Order;
 use crate::system::System;
 use crate::words::exit::ExitReason;
-use evenkeel::internal::{Public, SpinGuard};
+use evenkeel::internal::{Public, SpinGuard, wake_all};
 use std::collections::VecDeque;
 
 impl<M: Send + 'static> Mailbox<M> {
@@ -87,7 +87,7 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
     to.set(ORDERS, true);
     leave(to, shared);
-    wake_all(waker.into_iter().collect());
+    wake_all(waker);
     true
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn tell<M: Send + 'static, R>(
         to.set(DUE, true);
     }
     leave(to, shared);
-    wake_all(waker.into_iter().collect());
+    wake_all(waker);
     Ok(result)
 }
 

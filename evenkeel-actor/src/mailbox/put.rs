@@ -5,10 +5,10 @@
 use super::overflow::{Full, Overflow};
 use super::shared::Shared;
 use super::waiting::Ticket;
-use super::{Mailbox, PLAIN, QUEUE, WAITING, leave, wake_all};
+use super::{Mailbox, PLAIN, QUEUE, WAITING, leave};
 use crate::policy::room;
 use crate::trace::{Parcel, open, seal};
-use evenkeel::internal::{Public, detect};
+use evenkeel::internal::{Public, detect, wake_all};
 use std::task::Waker;
 
 /// The result of putting a message in.

@@ -23,7 +23,7 @@ use crate::system::System;
 use crate::system::names::{Entry, Names};
 use crate::words::id::ActorId;
 use evenkeel::budget;
-use evenkeel::internal::{contain, detect};
+use evenkeel::internal::{detect, wake_all};
 use std::any::type_name;
 use std::error::Error;
 use std::fmt;
@@ -126,9 +126,7 @@ impl System {
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
         let wakers: Vec<_> = keys.iter().filter_map(|key| names.waiting.remove(key)).collect();
         drop(names);
-        for waker in wakers {
-            contain(|| waker.wake());
-        }
+        wake_all(wakers);
         Ok(())
     }
 

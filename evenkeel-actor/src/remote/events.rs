@@ -9,7 +9,7 @@ use crate::node::NodeId;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::{Subscribed, Subscription};
 use evenkeel::budget;
-use evenkeel::internal::contain;
+use evenkeel::internal::wake_all;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
@@ -47,13 +47,6 @@ fn push(queue: &Shared, event: NodeEvent) -> Option<Waker> {
         queue.missed += 1;
     }
     queue.waker.take()
-}
-
-/// Wakes tasks, by wakers that may be a caller's. The caller of this has left its locks.
-fn wake(wakers: Vec<Waker>) {
-    wakers.into_iter().for_each(|waker| {
-        contain(|| waker.wake());
-    });
 }
 
 /// The listeners of a node's events.
@@ -109,7 +102,7 @@ impl Listeners {
             subscriber.push(event.clone(), &self.missed);
         }
         drop(all);
-        wake(wakers);
+        wake_all(wakers);
         subscribers.iter().for_each(|subscriber| self.drain(subscriber));
     }
 
@@ -192,7 +185,7 @@ impl Listeners {
         }
         drop(all);
         drop(subscribers);
-        wake(wakers);
+        wake_all(wakers);
     }
 }
 

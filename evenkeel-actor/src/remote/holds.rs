@@ -15,7 +15,7 @@
 
 use crate::node::Slot;
 use crate::primitives::{Mutex, MutexGuard};
-use evenkeel::internal::contain;
+use evenkeel::internal::wake_all;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::PoisonError;
@@ -42,11 +42,6 @@ struct State {
     /// The number of the last wait.
     last: u64,
     is_over: bool,
-}
-
-/// Wakes a sender. Its waker may be a caller's, and panic.
-fn wake(waker: Waker) {
-    contain(|| waker.wake());
 }
 
 impl Holds {
@@ -98,7 +93,7 @@ impl Holds {
         self.any.store(state.all.is_some() || !state.by_slot.is_empty(), Ordering::Relaxed);
         drop(state);
         let was_held = held.is_some();
-        held.into_iter().flatten().for_each(|(_, waker)| wake(waker));
+        wake_all(held.into_iter().flat_map(Wakers::into_values));
         was_held
     }
 
@@ -110,7 +105,7 @@ impl Holds {
         let all = state.all.take();
         let by_slot = std::mem::take(&mut state.by_slot);
         drop(state);
-        all.into_iter().chain(by_slot.into_values()).flatten().for_each(|(_, waker)| wake(waker));
+        wake_all(all.into_iter().chain(by_slot.into_values()).flat_map(Wakers::into_values));
     }
 
     /// Waits until values for this actor are not held.

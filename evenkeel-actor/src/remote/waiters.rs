@@ -15,7 +15,7 @@
 //! take that lock while it has the lock of a lane, and other threads take the two the other way
 //! round.
 
-use evenkeel::internal::contain;
+use evenkeel::internal::wake_all;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,9 +69,6 @@ impl Waiters {
     /// Wakes all waiters: the state has changed.
     pub(super) fn wake(&self) {
         let wakers = std::mem::take(&mut self.lock().wakers);
-        // A waker may be a caller's, and panic.
-        wakers.into_values().for_each(|waker| {
-            contain(|| waker.wake());
-        });
+        wake_all(wakers.into_values());
     }
 }

@@ -14,18 +14,11 @@
 //! one that finds no room waits again.
 
 use super::super::NodeId;
-use evenkeel::internal::contain;
+use evenkeel::internal::wake_all;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
-
-/// Wakes senders, by wakers that may be a caller's. The caller of this has left its locks.
-fn wake(wakers: BTreeMap<u64, Waker>) {
-    wakers.into_values().for_each(|waker| {
-        contain(|| waker.wake());
-    });
-}
 
 const OPEN: u8 = 0;
 const DOWN: u8 = 1;
@@ -205,7 +198,7 @@ impl Gate {
             self.held.store(false, Ordering::Relaxed);
             std::mem::take(&mut waiters.wakers)
         };
-        wake(woken);
+        wake_all(woken.into_values());
     }
 
     /// Counts a frame that the host has received.
@@ -251,7 +244,7 @@ impl Gate {
             let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut waiters.wakers)
         };
-        wake(woken);
+        wake_all(woken.into_values());
     }
 
     pub(crate) fn traffic(&self) -> Traffic {

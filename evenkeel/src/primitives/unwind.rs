@@ -1,6 +1,7 @@
 //! Handling of caught panics, and containment of panics that no caller or joiner receives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::task::Waker;
 use std::{mem, thread};
 
 /// Runs `f`, and returns `None` if it panics.
@@ -17,6 +18,14 @@ pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
             }
             None
         }
+    }
+}
+
+/// Calls each of the wakers, without a lock. Foreign wakers are a caller's code: a panic in one
+/// keeps no other waiter asleep.
+pub fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    for waker in wakers {
+        contain(|| waker.wake());
     }
 }
 

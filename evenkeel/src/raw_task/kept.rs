@@ -29,7 +29,7 @@
 //! no thread writes.
 
 use super::id;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::wake_all;
 use std::collections::BTreeMap;
 // No thread waits for anything under the lock, so models need not explore it.
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -93,10 +93,7 @@ impl Part {
             self.count.store(kept.len(), Ordering::Relaxed);
             waiters
         };
-        for waker in waiters.into_values() {
-            // One that panics does not keep the others asleep.
-            let _ = contain(|| waker.wake());
-        }
+        wake_all(waiters.into_values());
     }
 }
 

@@ -27,7 +27,7 @@
 use super::id::{self, Id};
 use super::kept;
 use crate::primitives::thread::thread_local;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::wake_all;
 use std::cell::{Cell, RefCell};
 use std::mem;
 use std::task::Waker;
@@ -75,7 +75,7 @@ impl Note {
 impl Drop for Note {
     fn drop(&mut self) {
         // The thread may end with the note.
-        wake(mem::take(&mut self.waiters));
+        wake_all(mem::take(&mut self.waiters));
     }
 }
 
@@ -117,13 +117,6 @@ impl Notes {
         let ended: Vec<Note> = self.all.extract_if(.., |note| note.party == party).collect();
         self.sought -= ended.iter().filter(|note| note.is_sought).count();
         ended
-    }
-}
-
-/// Wakes all of them, though one may panic.
-fn wake(waiters: Vec<Waker>) {
-    for waker in waiters {
-        let _ = contain(|| waker.wake());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The wakers that a look collects, and its looker calls without a lock.
 
-use crate::primitives::unwind;
+use crate::primitives::unwind::wake_all;
 use std::task::Waker;
 
 /// Some wakers. Most looks find one: it needs no memory of the allocator.
@@ -30,10 +30,7 @@ impl Woken {
     /// Wakes all. Returns whether there was any.
     pub(crate) fn wake(self) -> bool {
         let is_any = !self.is_empty();
-        for waker in self.first.into_iter().chain(self.others) {
-            // A foreign waker that panics must not unwind the worker.
-            unwind::contain(|| waker.wake());
-        }
+        wake_all(self.first.into_iter().chain(self.others));
         is_any
     }
 }

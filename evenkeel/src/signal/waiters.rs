@@ -6,7 +6,7 @@ use crate::primitives::atomic::Edge;
 #[cfg(loom)]
 use crate::primitives::mutation::is_weak;
 use crate::primitives::slab::Slab;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::wake_all;
 use crate::primitives::{Mutex, lock};
 use std::io::Result;
 use std::mem;
@@ -76,9 +76,7 @@ impl Waiters {
         wakers.round = wakers.round.wrapping_add(1);
         let taken = wakers.places.take_all();
         drop(wakers);
-        taken.for_each(|waker| {
-            contain(|| waker.wake());
-        });
+        wake_all(taken);
     }
 
     /// Returns whether the listener is behind, and has it catch up; or leaves the waker.

@@ -14,7 +14,7 @@
 
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::slab::Slab;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::wake_all;
 use crate::primitives::{Mutex, lock};
 use std::mem;
 use std::task::{Poll, Waker};
@@ -42,14 +42,11 @@ impl Signal {
         self.is_set.store(true, edge(Edge::TokenSet, Ordering::Release));
     }
 
-    /// Wakes the waiters of a signal that is set. The panic of a waker keeps no other waiter
-    /// asleep.
+    /// Wakes the waiters of a signal that is set.
     pub(super) fn wake(&self) {
         debug_assert!(self.is_set(), "a waiter could come afterwards");
         let waiters = lock(&self.waiters).take_all();
-        waiters.for_each(|waiter| {
-            contain(|| waiter.wake());
-        });
+        wake_all(waiters);
     }
 
     /// Waits for the signal: leaves `waker` in the waiter's `place`, which is none at first.

@@ -2,7 +2,7 @@
 //! protocol.
 
 use crate::primitives::slab::Slab;
-use crate::primitives::unwind::contain;
+use crate::primitives::unwind::{contain, wake_all};
 use crate::primitives::{Mutex, lock};
 use crate::raw_task::id::Id;
 use std::collections::VecDeque;
@@ -46,7 +46,7 @@ impl Ready {
             state.line.push_back(member);
             state.take_drivers()
         };
-        drivers.wake();
+        wake_all(drivers);
     }
 
     /// Moves the queue into `batch`, which is empty. Returns whether there was one.
@@ -76,24 +76,11 @@ impl Ready {
 }
 
 impl State {
-    fn take_drivers(&mut self) -> Drivers {
+    /// Takes the wakers of the drivers that wait, without an allocation for a single one.
+    fn take_drivers(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let mut wakers = self.drivers.iter_mut().filter_map(Option::take);
-        Drivers { first: wakers.next(), others: wakers.collect() }
-    }
-}
-
-/// Wakers of drivers, without an allocation for a single one.
-struct Drivers {
-    first: Option<Waker>,
-    others: Vec<Waker>,
-}
-
-impl Drivers {
-    /// Wakes all. The panic of a waker keeps no other driver asleep.
-    fn wake(self) {
-        for waker in self.first.into_iter().chain(self.others) {
-            contain(|| waker.wake());
-        }
+        let first = wakers.next();
+        first.into_iter().chain(wakers.collect::<Vec<_>>())
     }
 }
 
