@@ -21,7 +21,9 @@ impl<T: Send> Object<T> {
     /// As much as a lock, and as fetching the value if the object's home is elsewhere. While the
     /// thread waits it keeps its core busy, or yields it to other threads. It sleeps behind an
     /// operation that [awaits inside](Self::enter_held), where it stands in line, and behind a
-    /// guard that another thread keeps between two polls of a `block_on` or a local task.
+    /// guard that another thread keeps between two polls of a `block_on` or a local task. Inside a
+    /// current-thread runtime that no other thread drives, it drives that meanwhile, as
+    /// [`block_on`](crate::block_on()) does.
     ///
     /// # Examples
     /// ```
@@ -41,7 +43,7 @@ impl<T: Send> Object<T> {
             if turn.is_none() && self.inner.door.is_held() {
                 turn = Some(block_on(self.inner.turn())?);
             }
-            if self.inner.may_be_kept() {
+            if self.inner.is_kept() {
                 block_on(self.inner.release());
             }
             backoff.snooze();

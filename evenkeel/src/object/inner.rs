@@ -147,12 +147,12 @@ impl<T> Inner<T> {
         if self.door.is_inside(context) {
             return party::wait(address, holder(context), waker);
         }
-        self.may_be_kept() && kept::wait(address, waker, place())
+        kept::may_wait(address) && kept::wait(address, waker, place())
     }
 
-    /// Returns whether a party of another thread may keep a guard across its polls.
-    pub(super) fn may_be_kept(&self) -> bool {
-        kept::may_wait(self.door.address())
+    /// Returns whether a party of another thread keeps a guard across its polls.
+    pub(super) fn is_kept(&self) -> bool {
+        kept::is_kept(self.door.address())
     }
 
     /// Waits for the next release of a guard that a party of another thread keeps across its polls;

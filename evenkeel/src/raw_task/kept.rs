@@ -161,6 +161,12 @@ pub(crate) fn may_wait(address: usize) -> bool {
     Part::of(address).has_any()
 }
 
+/// Returns whether something is kept at the address.
+pub(crate) fn is_kept(address: usize) -> bool {
+    let part = Part::of(address);
+    part.has_any() && part.lock().contains_key(&address)
+}
+
 /// Has `waker` woken at the next release at the address, and leaves it `there`, where the caller's
 /// last one is. Returns false if nothing is kept at the address.
 #[cold]
