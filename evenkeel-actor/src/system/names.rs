@@ -14,8 +14,8 @@ pub(crate) struct Registry(Mutex<Names>);
 #[derive(Debug)]
 pub(crate) struct Names {
     names: BTreeMap<Arc<str>, Entry>,
-    /// The names of each actor that has any.
-    of: BTreeMap<ActorId, BTreeSet<Arc<str>>>,
+    /// The same names, by their actors.
+    of: BTreeSet<(ActorId, Arc<str>)>,
     pub(crate) waiting: BTreeMap<(Arc<str>, u64), Waker>,
     /// The last number given to a waiting caller.
     pub(crate) next: u64,
@@ -34,7 +34,7 @@ impl Registry {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(Names {
             names: BTreeMap::new(),
-            of: BTreeMap::new(),
+            of: BTreeSet::new(),
             waiting: BTreeMap::new(),
             next: 0,
         }))
@@ -69,25 +69,21 @@ impl Names {
 
     /// Enters a name that is not there.
     pub(crate) fn insert(&mut self, name: Arc<str>, entry: Entry) {
-        self.of.entry(entry.actor.id()).or_default().insert(name.clone());
+        self.of.insert((entry.actor.id(), name.clone()));
         self.names.insert(name, entry);
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<(Arc<str>, Entry)> {
         let (name, entry) = self.names.remove_entry(name)?;
-        let id = entry.actor.id();
-        if let Some(own) = self.of.get_mut(&id) {
-            own.remove(&name);
-            if own.is_empty() {
-                self.of.remove(&id);
-            }
-        }
+        self.of.remove(&(entry.actor.id(), name.clone()));
         Some((name, entry))
     }
 
     /// Removes all names of an actor.
     fn forget(&mut self, actor: ActorId) -> Vec<Entry> {
-        let own = self.of.remove(&actor).unwrap_or_default();
-        own.iter().filter_map(|name| self.names.remove(name)).collect()
+        let from = (actor, Arc::from(""));
+        let own = self.of.range(from..).map_while(|(of, name)| (*of == actor).then_some(name));
+        let own: Vec<_> = own.cloned().collect();
+        own.iter().filter_map(|name| Some(self.remove(name)?.1)).collect()
     }
 }

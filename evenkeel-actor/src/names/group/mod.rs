@@ -9,7 +9,8 @@
 //! the end comes first, the caller undoes the join. A thread that holds the system's lock may take
 //! a group's lock, never the reverse.
 //!
-//! A publisher takes the members of that moment, by one counted reference to all of them.
+//! A publisher takes the members of that moment, by one counted reference to all of them. A caller
+//! that joins or leaves meanwhile copies the list.
 
 mod error;
 
