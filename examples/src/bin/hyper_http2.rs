@@ -30,7 +30,7 @@ async fn main() -> Result<(), Fault> {
             }
         });
         async move {
-            // hyper itself waits without a limit for what a client of HTTP/2 says first.
+            // hyper itself waits without a limit. A client that says nothing at all is not served.
             handshake(&stop, stream.readable()).await?;
             let mut http = hyper::server::conn::http2::Builder::new(HyperExecutor);
             let mut connection = pin!(http.timer(HyperTimer).serve_connection(stream, service));

@@ -52,7 +52,7 @@ async fn answer(mut send: SendStream, mut receive: RecvStream) -> Result<(), Fau
 }
 
 /// Answers each stream of a connection, until the server stops or the peer closes. A stream that
-/// fails is said, and ends no other.
+/// fails ends no other.
 async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault> {
     let connection = handshake(&stop, incoming.into_future()).await?;
     let (mut streams, mut report) = (JoinSet::new(), Report::default());
@@ -66,9 +66,8 @@ async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault>
     while let Some(ended) = streams.join_next().await {
         report.count(ended);
     }
-    report.failed.iter().for_each(|error| eprintln!("a stream failed: {error}"));
     connection.close(0_u32.into(), b"stop");
-    Ok(())
+    report.failed.pop().map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Accepts connections until the server stops, and gives them time to end.
@@ -81,8 +80,13 @@ async fn accept(server: Endpoint, stop: CancellationToken) -> Report {
         }
     }
     // From here on connections are refused.
-    server.set_server_config(None);
+    let refusing = evenkeel::spawn(async move {
+        while let Some(incoming) = server.accept().await {
+            incoming.refuse();
+        }
+    });
     drain(connections, GRACE, &mut report).await;
+    refusing.abort();
     report
 }
 
