@@ -349,6 +349,7 @@ fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
     assert_eq!(page.matches("<svg").count(), 36 + 4);
     assert!(page.contains("No core has run this") && page.contains(">SIMULATED"));
     assert!(page.contains("\nSimulated and measured"));
+    assert!(page.contains("<li>Two threads of a core that are both awake take 1.6 times"));
     refused("simulate --scheduling --coretime", "cannot be used with");
     refused("simulate --workers 2", "--scheduling");
     refused("simulate --rounds 2", "--scheduling");

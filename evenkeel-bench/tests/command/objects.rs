@@ -69,6 +69,7 @@ fn tables_and_page_are_written() {
 #[test]
 fn list_names_experiments_accesses_and_modes() {
     let output = run("list");
+    assert!(output.status.success(), "{}", stderr(&output));
     for words in [
         "--access read, alone, found, all; --popularity uniform, oscillating",
         "incremented word by word (--access read, alone, all)",
