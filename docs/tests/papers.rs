@@ -159,6 +159,51 @@ fn what_is_quoted_stands_in_the_examples() {
     }
 }
 
+/// Returns the names of a struct's fields.
+fn fields(source: &str, name: &str) -> Vec<String> {
+    let body = source.split(&format!("struct {name} {{")).nth(1).expect("the struct is there");
+    let lines = body.lines().skip(1).take_while(|line| *line != "}");
+    let lines = lines.filter(|line| !line.contains("//") && !line.contains("PhantomData"));
+    let field = |line: &str| Some(line.split_once(": ")?.0.rsplit(' ').next()?.to_owned());
+    lines.filter_map(field).collect()
+}
+
+/// A field that other threads change while its thread is stuck needs an argument, and one that they
+/// leave alone a place in the list.
+#[test]
+fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
+    let room = root().join("evenkeel/src");
+    let read = |file: &str| fs::read_to_string(room.join(file)).expect("sources are UTF-8");
+    let page = read("scheduler/README.md");
+    let part = page.split("## What a stuck worker keeps").nth(1).expect("the part is there");
+    let part = part.split("\n## ").next().expect("it has an end");
+    let cells: Vec<&str> = part.lines().filter_map(|line| line.split('|').nth(1)).collect();
+    // One table names a struct before its fields, as in "`Seat`: `me`; `Worker`: `turn`".
+    let named = |name: &str| -> String {
+        let marked = cells.iter().flat_map(|cell| cell.split("; "));
+        let own = marked.filter_map(|part| part.trim().strip_prefix(&format!("`{name}`: ")));
+        own.flat_map(|fields| [fields, ", "]).collect()
+    };
+    for (file, name, before) in [
+        ("processor/mod.rs", "Local", "local."),
+        ("processor/mod.rs", "Published", "published."),
+        ("processor/mod.rs", "Processor", ""),
+        ("processor/context.rs", "Context", ""),
+        ("processor/seat.rs", "Seat", ""),
+        ("scheduler/worker.rs", "Worker<'a>", ""),
+    ] {
+        let own = named(name.trim_end_matches("<'a>"));
+        let place = if own.is_empty() { cells.join(",") } else { own };
+        let fields = fields(&read(file), name);
+        assert!(fields.len() > 3, "{name}: {fields:?}");
+        for field in fields {
+            let is_there = [format!("`{before}{field}`"), format!("`{field}.")];
+            let is_there = is_there.iter().any(|name| place.contains(name));
+            assert!(is_there, "`{field}` of {name} has no place in the tables");
+        }
+    }
+}
+
 #[test]
 fn the_checks_find_what_they_look_for() {
     let long = "word ".repeat(30);
