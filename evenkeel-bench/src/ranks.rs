@@ -77,11 +77,15 @@ fn workspace() -> &'static Path {
 /// Builds the example, and runs all jobs.
 pub(crate) fn run() -> anyhow::Result<Jobs> {
     note!("building latency_probe on MPI");
+    // Beside the package of this program: what both depend on has the same features then, and is
+    // built already.
     let built = Command::new("cargo")
         .args([
             "build",
             "--release",
             "--locked",
+            "-p",
+            env!("CARGO_PKG_NAME"),
             "-p",
             "evenkeel-mpi",
             "--example",
