@@ -537,6 +537,42 @@ fn a_call_from_outside_runs_beside_workers_that_block_in_place() {
     }
 }
 
+/// Each task in turn keeps its thread until all others have run once more, and they yield
+/// meanwhile. So the only worker is stuck again and again, beside reliefs that always have tasks.
+#[test]
+fn tasks_of_the_only_worker_run_beside_reliefs_whose_tasks_yield_for_ever() {
+    const TASKS: usize = 20;
+    const ROUNDS: usize = 200;
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let round = Arc::new(AtomicUsize::new(0));
+    let seen: Arc<[AtomicUsize]> = (0..TASKS).map(|_| AtomicUsize::new(0)).collect();
+    let task = |me: usize| {
+        let (round, seen) = (round.clone(), seen.clone());
+        async move {
+            loop {
+                let now = round.load(Ordering::Acquire);
+                seen[me].store(now, Ordering::Release);
+                if now == ROUNDS {
+                    return;
+                }
+                // Neighbours in the order of their turns are not neighbours in a queue.
+                if now * 7 % TASKS == me {
+                    let has_run = |seen: &AtomicUsize| seen.load(Ordering::Acquire) == now;
+                    while !seen.iter().all(has_run) {
+                        spin_loop();
+                    }
+                    round.store(now + 1, Ordering::Release);
+                } else {
+                    yield_now().await;
+                }
+            }
+        }
+    };
+    let tasks: Vec<_> = (0..TASKS).map(|me| runtime.spawn(task(me))).collect();
+    join(tasks);
+}
+
 /// The process is stopped and continued, again and again: no poll of a few microseconds counts as
 /// stuck because of that. A machine that is virtual may be paused too, inside a poll that the guest
 /// takes for a computation: so one of three attempts is enough.

@@ -42,17 +42,21 @@ impl Worker<'_> {
         let turn = self.next_turn();
         let shared = &self.shared;
         let reliefs = || shared.other_reliefs(self.me);
-        let round = self.looks.count;
-        if shared.idle.is_up() && round.is_multiple_of(shared.workers) {
+        let neighbours = shared.neighbours(self.me);
+        // A round is a look at each of the other workers, and one at a relief. For a relief all
+        // workers are others: its own tasks may never end, and then no other thread comes to a worker.
+        let others = neighbours.map_or(shared.workers, |neighbours| neighbours.others.len());
+        let (looks, round) = (self.looks.count, others + 1);
+        if shared.idle.is_up() && looks.is_multiple_of(round) {
             let count = reliefs().count();
             if count > 0 {
-                return reliefs().nth(round / shared.workers % count);
+                return reliefs().nth(looks / round % count);
             }
         }
-        match shared.neighbours(self.me) {
+        match neighbours {
             Some(neighbours) => victim::pick(turn, &neighbours.others, neighbours.near),
             // A relief is far from all workers.
-            None => Some(round % shared.workers),
+            None => Some(looks % shared.workers),
         }
     }
 
