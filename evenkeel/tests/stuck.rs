@@ -537,13 +537,32 @@ fn a_call_from_outside_runs_beside_workers_that_block_in_place() {
     }
 }
 
+/// Keeps the calling thread, and those that it starts, on one core.
+#[cfg(target_os = "linux")]
+fn stay_on_one_core() {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let all = sched_getaffinity(None).unwrap();
+    let mut one = CpuSet::new();
+    one.set((0..CpuSet::MAX_CPU).find(|&core| all.is_set(core)).unwrap());
+    sched_setaffinity(None, &one).unwrap();
+}
+
 /// Each task in turn keeps its thread until all others have run once more, and they yield
-/// meanwhile. So the only worker is stuck again and again, beside reliefs that always have tasks.
+/// meanwhile. So the only worker is stuck again and again, beside reliefs that always have tasks:
+/// on one core two reliefs come to have some.
+#[cfg(target_os = "linux")]
 #[test]
 fn tasks_of_the_only_worker_run_beside_reliefs_whose_tasks_yield_for_ever() {
-    const TASKS: usize = 20;
-    const ROUNDS: usize = 200;
+    // By a thread of its own: where tests run one after the other, the next is on all cores.
+    std::thread::spawn(take_turns_on_one_core).join().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+fn take_turns_on_one_core() {
+    const TASKS: usize = 100;
+    const ROUNDS: usize = 300;
     let _watchdog = watchdog();
+    stay_on_one_core();
     let runtime = runtime(1);
     let round = Arc::new(AtomicUsize::new(0));
     let seen: Arc<[AtomicUsize]> = (0..TASKS).map(|_| AtomicUsize::new(0)).collect();
