@@ -44,7 +44,7 @@ impl Worker<'_> {
         let reliefs = || shared.other_reliefs(self.me);
         let neighbours = shared.neighbours(self.me);
         // A round is a look at each of the other workers, and one at a relief. For a relief all
-        // workers are others. Its own tasks may never end, and no other thread comes to theirs.
+        // workers are others: while it has tasks of its own, a look is all that takes it to theirs.
         let others = neighbours.map_or(shared.workers, |neighbours| neighbours.others.len());
         let (looks, round) = (self.looks.count, others + 1);
         if shared.idle.is_up() && looks.is_multiple_of(round) {
