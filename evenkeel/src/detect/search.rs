@@ -13,7 +13,7 @@ pub(super) fn check(id: Id, hook: Option<&DeadlockHook>) {
     if !graph.waits(id) {
         return;
     }
-    let news = graph.check(id, || Listener::of(hook));
+    let news = graph.check(id, &|| Listener::of(hook));
     drop(graph);
     tell(&news, hook);
 }

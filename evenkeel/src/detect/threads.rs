@@ -31,6 +31,20 @@ impl Waiting {
     }
 }
 
+impl Sleeper {
+    fn sleep(&self, hook: Option<DeadlockHook>) {
+        let mut graph = graph::lock();
+        self.asleep.store(true, Ordering::Relaxed);
+        let id = self.waiter.id();
+        if !graph.waits(id) {
+            return;
+        }
+        let news = graph.check(id, &|| Listener::of(hook.as_ref()));
+        drop(graph);
+        search::tell(&news, hook.as_ref());
+    }
+}
+
 /// A `block_on` of this thread.
 pub(crate) struct Blocking(Extra<Own>);
 
@@ -59,17 +73,9 @@ impl Blocking {
     /// Notes that the thread is about to sleep, and searches for a deadlock that it waits in.
     #[inline]
     pub(crate) fn sleep(&self, hook: impl FnOnce() -> Option<DeadlockHook>) {
-        let Some(Own(sleeper)) = self.0.get() else { return };
-        let hook = hook();
-        let mut graph = graph::lock();
-        sleeper.asleep.store(true, Ordering::Relaxed);
-        let id = sleeper.waiter.id();
-        if !graph.waits(id) {
-            return;
+        if let Some(Own(sleeper)) = self.0.get() {
+            sleeper.sleep(hook());
         }
-        let news = graph.check(id, || Listener::of(hook.as_ref()));
-        drop(graph);
-        search::tell(&news, hook.as_ref());
     }
 
     /// Notes that the thread has been woken.

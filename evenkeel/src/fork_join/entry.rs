@@ -186,7 +186,7 @@ where
         self.over.store(false, Ordering::Relaxed);
         let visit = self.visit();
         errand::send(handle, Box::new(|| visit.pay()));
-        wait_for_others(handle, || self.is_over());
+        wait_for_others(handle, &|| self.is_over());
     }
 
     /// Returns a worker's access to the call, which has to leave it before the frame ends.

@@ -37,14 +37,14 @@ impl Drop for Awake {
 /// At first the thread stays awake, if there is room for it: what a worker does for others is often
 /// short, and a sleep and a wake-up cost some 25 µs, with an interrupt of the other core. The core
 /// itself goes at each turn to any other thread that can run there.
-pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
+pub(super) fn wait(shared: &Shared, over: &dyn Fn() -> bool) {
     if over() {
         return;
     }
     let start = clock::now();
     if may_stay(shared, has_others(shared))
         && let Some(_awake) = Awake::begin(start)
-        && wait_awake(shared, start, &over)
+        && wait_awake(shared, start, over)
     {
         return;
     }
@@ -54,7 +54,7 @@ pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
 }
 
 /// Waits awake since `start`. False if the call is not over when the thread has to stop.
-fn wait_awake(shared: &Shared, start: u64, over: impl Fn() -> bool) -> bool {
+fn wait_awake(shared: &Shared, start: u64, over: &dyn Fn() -> bool) -> bool {
     let mut now = start;
     while may_stay(shared, false) {
         thread::yield_now();

@@ -189,7 +189,7 @@ where
         None => {
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.as_ref().run(|| op(&scope));
-            wait_for_others(&base.handle, || {
+            wait_for_others(&base.handle, &|| {
                 // A runtime that shuts down sends no more workers.
                 while base.handle.is_shutting_down() && base.run_outside() {}
                 base.is_over()
@@ -418,7 +418,7 @@ impl<'scope> Scope<'scope> {
         // to the deque after the count has been zero. If one of them has been stolen meanwhile, the
         // count is above zero again.
         while !self.is_over() {
-            wait(context, || self.is_over(), fall_asleep, leap);
+            wait(context, &|| self.is_over(), &fall_asleep, &leap);
         }
     }
 

@@ -169,7 +169,7 @@ fn broadcast_and_wait(shared: &Arc<Shared>) {
     });
     let over = || left.load(Ordering::Acquire) == 0;
     context::with_worker(|context| {
-        wait(context.unwrap(), over, || !over(), |_| Meanwhile::Nothing)
+        wait(context.unwrap(), &over, &|| !over(), &|_| Meanwhile::Nothing)
     });
 }
 

@@ -68,7 +68,7 @@ pub(super) struct Idle {
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
     let sight = Cell::default();
     let meanwhile = |idle| leap(context, latch, &sight, idle);
-    wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
+    wait(context, &|| latch.is_complete(), &|| latch.fall_asleep(), &meanwhile);
 }
 
 /// Takes a descendant of the stolen job that the caller waits for, if its thief is known.
@@ -95,7 +95,7 @@ fn leap(context: &Context, latch: &Latch, sight: &Cell<Sight>, idle: Idle) -> Me
 
 /// Waits for workers of the runtime of `handle`, which is not the caller's. They unpark this thread
 /// when it is `over`. A worker runs errands of its own runtime meanwhile.
-pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
+pub(super) fn wait_for_others(handle: &Handle, over: &dyn Fn() -> bool) {
     // Others use the caller's frame meanwhile. In a model a panic is how a run fails.
     if cfg!(any(loom, shuttle)) {
         wait_in_place(handle, over);
@@ -104,22 +104,22 @@ pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     }
 }
 
-fn wait_in_place(handle: &Handle, over: impl Fn() -> bool) {
+fn wait_in_place(handle: &Handle, over: &dyn Fn() -> bool) {
     context::with_worker(|context| match context {
         None => {
-            if driver::wait(handle.shared(), &over, None).is_none() {
+            if driver::wait(handle.shared(), over, None).is_none() {
                 outside::wait(handle.shared(), over);
             }
         }
         Some(context) => {
             let (list, me) = (&context.shared().errands, context.seat.me());
-            let serve = || driver::serve(handle.shared(), &over);
+            let serve = || driver::serve(handle.shared(), over);
             let run_errand = |_| match errands::run_one(context) || serve() {
                 true => Meanwhile::Done,
                 false => Meanwhile::Nothing,
             };
             list.enlist(me);
-            wait(context, &over, || !over(), run_errand);
+            wait(context, over, &|| !over(), &run_errand);
             list.dismiss(me);
         }
     });
@@ -129,9 +129,9 @@ fn wait_in_place(handle: &Handle, over: impl Fn() -> bool) {
 /// `fall_asleep` says that this worker is about to park; it returns false if the worker need not.
 pub(super) fn wait(
     context: &Context,
-    over: impl Fn() -> bool,
-    fall_asleep: impl Fn() -> bool,
-    meanwhile: impl Fn(Idle) -> Meanwhile,
+    over: &dyn Fn() -> bool,
+    fall_asleep: &dyn Fn() -> bool,
+    meanwhile: &dyn Fn(Idle) -> Meanwhile,
 ) {
     if over() {
         return;
@@ -205,9 +205,9 @@ impl<'a> Errands<'a> {
 /// As [`wait`], for a worker that has to wait: its time counts as searching.
 fn wait_idly(
     context: &Context,
-    over: impl Fn() -> bool,
-    fall_asleep: impl Fn() -> bool,
-    meanwhile: impl Fn(Idle) -> Meanwhile,
+    over: &dyn Fn() -> bool,
+    fall_asleep: &dyn Fn() -> bool,
+    meanwhile: &dyn Fn(Idle) -> Meanwhile,
 ) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.level();

@@ -1,5 +1,6 @@
 //! Handling of caught panics, and containment of panics that no caller or joiner receives.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::{mem, thread};
@@ -13,11 +14,17 @@ pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
         Err(payload) => {
-            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                mem::forget(second);
-            }
+            discard(payload);
             None
         }
+    }
+}
+
+/// Not in [`contain`], which would be compiled with this for each closure.
+#[cold]
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(second);
     }
 }
 

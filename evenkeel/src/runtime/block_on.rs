@@ -10,7 +10,7 @@ use crate::raw_task::id::{self, Id};
 use crate::raw_task::party;
 use crate::scheduler::driver::{self, Place};
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -135,8 +135,8 @@ pub(super) fn run_inside<F: Future>(future: F, shared: &Arc<Shared>) -> F::Outpu
 }
 
 /// A future, and what the thread in `block_on` needs to poll it.
-struct Blocked<'a, F> {
-    future: Pin<&'a mut F>,
+struct Blocked<'a> {
+    future: &'a mut dyn FnMut(&mut Context<'_>) -> Poll<()>,
     signal: &'a Signal,
     waker: &'a Waker,
     blocking: Blocking,
@@ -145,13 +145,13 @@ struct Blocked<'a, F> {
     is_due: bool,
 }
 
-impl<F: Future> Blocked<'_, F> {
+impl Blocked<'_> {
     fn is_due(&self) -> bool {
         self.is_due || self.signal.is_woken()
     }
 
     /// Polls the future, if a poll is due.
-    fn poll(&mut self) -> Poll<F::Output> {
+    fn poll(&mut self) -> Poll<()> {
         if !std::mem::replace(&mut self.is_due, false) {
             if !self.signal.is_woken() {
                 return Poll::Pending;
@@ -162,7 +162,7 @@ impl<F: Future> Blocked<'_, F> {
         let polled = {
             let _begun = slice::begin_outside();
             let _turn = party::Turn::of(self.party);
-            self.future.as_mut().poll(&mut Context::from_waker(self.waker))
+            (self.future)(&mut Context::from_waker(self.waker))
         };
         if polled.is_pending() {
             // The thread leaves the count; the waker enters it with the wake.
@@ -175,10 +175,18 @@ impl<F: Future> Blocked<'_, F> {
     }
 }
 
-/// The loop of [`block_on`]. The runtime that the thread is inside counts the thread as awake. If
-/// it has no worker threads, this one drives it while no other thread does.
 fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
-    let future = pin!(future);
+    let mut future = pin!(future);
+    let mut output = None;
+    complete(inside, &mut |context| {
+        future.as_mut().poll(context).map(|ready| output = Some(ready))
+    });
+    output.expect("the future is complete")
+}
+
+/// The loop of [`block_on`], compiled once. The runtime that the thread is inside counts the thread
+/// as awake. If it has no worker threads, this one drives it while no other thread does.
+fn complete(inside: Option<Arc<Shared>>, future: &mut dyn FnMut(&mut Context<'_>) -> Poll<()>) {
     let woken = AtomicBool::new(false);
     let number = id::among_threads();
     let signal = Arc::new(Signal { woken, thread: thread::current(), number, inside });
@@ -192,9 +200,9 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let place = signal.inside.as_ref().and_then(Place::of);
     loop {
         if let Some(place) = &place
-            && let Some(output) = place.drive(&|| signal.is_woken(), || blocked.poll())
+            && place.drive(&|| signal.is_woken(), &mut || blocked.poll())
         {
-            return output;
+            return;
         }
         if !blocked.is_due() {
             thread::park(None);
@@ -203,8 +211,8 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
         if let Some(place) = &place {
             place.withdraw();
         }
-        if let Poll::Ready(output) = blocked.poll() {
-            return output;
+        if blocked.poll().is_ready() {
+            return;
         }
     }
 }

@@ -178,23 +178,23 @@ impl<'a> Place<'a> {
     }
 
     /// Drives until `poll` is ready, if the seat is free. It calls `poll` at once, and whenever
-    /// `is_due`. Returns `None` if another thread drives, which unparks this one when it leaves; or
+    /// `is_due`. Returns false if another thread drives, which unparks this one when it leaves; or
     /// if the runtime is over.
-    pub(crate) fn drive<R>(
+    pub(crate) fn drive(
         &self,
         is_due: &dyn Fn() -> bool,
-        mut poll: impl FnMut() -> Poll<R>,
-    ) -> Option<R> {
+        poll: &mut dyn FnMut() -> Poll<()>,
+    ) -> bool {
         if !self.driving.take_or_wait(self.number) {
-            return None;
+            return false;
         }
         drive(self.shared, Leave { is_due, until: None }, |driver| {
             loop {
-                if let Poll::Ready(result) = driver.poll(&mut poll) {
-                    return Some(result);
+                if driver.poll(&mut *poll).is_ready() {
+                    return true;
                 }
                 if !driver.run() {
-                    return None;
+                    return false;
                 }
             }
         })

@@ -79,27 +79,34 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
 /// Spawns from a thread that is not a worker of `shared`. The policy chooses the task's home, which
 /// registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
+    let Some((target, birth)) = admit(shared) else { return refused(make) };
+    let (task, handle) = make(birth);
+    push(shared, target, task);
+    handle
+}
+
+/// Counts a task from outside, and chooses its worker. `None` if the runtime takes none.
+fn admit(shared: &Shared) -> Option<(usize, Birth)> {
     if shared.phase() >= Phase::Aborting {
         // All workers may be stuck, so that none ever takes the task.
-        return refused(make);
+        return None;
     }
-    let Some(count) = shared.enter_outside() else { return refused(make) };
+    let count = shared.enter_outside()?;
     let target = place(Source::Spawned(count as usize), 0, shared.workers);
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
     let waiting = waiting as usize / shared.workers;
     let registered = shared.processors[target].counters.registered();
-    let birth = Birth {
-        home: shared.home(target),
-        id: id::take_one(),
-        room: room(registered as usize + waiting),
-    };
-    let (task, handle) = make(birth);
+    let room = room(registered as usize + waiting);
+    Some((target, Birth { home: shared.home(target), id: id::take_one(), room }))
+}
+
+/// Sends a task that has been [admitted](admit) to its worker.
+fn push(shared: &Shared, target: usize, task: Runnable) {
     task.set_last(target);
     wake::send(shared, target, task);
     if shared.phase() >= Phase::Aborting {
         cancel_if_late(shared);
     }
-    handle
 }
 
 /// Cancels what is in the queues of a runtime that has left workers behind, among it the task that

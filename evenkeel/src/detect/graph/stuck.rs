@@ -106,7 +106,7 @@ impl Graph {
         Found::Stuck(found)
     }
 
-    fn suspect(&mut self, id: Id, listener: impl FnOnce() -> Listener) {
+    fn suspect(&mut self, id: Id, listener: &dyn Fn() -> Listener) {
         if self.suspects.iter().all(|(suspect, _)| *suspect != id) {
             self.suspects.push_back((id, listener()));
             SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
@@ -166,7 +166,7 @@ impl Graph {
     pub(in crate::detect) fn check(
         &mut self,
         start: Id,
-        listener: impl FnOnce() -> Listener,
+        listener: &dyn Fn() -> Listener,
     ) -> Vec<Deadlock> {
         let stuck = match self.stuck(start) {
             Found::Free => return Vec::new(),
@@ -196,7 +196,7 @@ impl Graph {
         for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
             // A waiter that is still a suspect goes back into the queue.
             if let Some((id, listener)) = self.suspects.pop_front() {
-                let deadlocks = self.check(id, || listener.clone());
+                let deadlocks = self.check(id, &|| listener.clone());
                 news.push(News { deadlocks, listener });
             }
         }
