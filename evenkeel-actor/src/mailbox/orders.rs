@@ -111,14 +111,7 @@ pub(crate) fn tell<M: Send + 'static, R>(
     to: &Public<Mailbox<M>>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
 ) -> Result<R, ExitReason> {
-    let (shared, result, (waker, due)) =
-        change(to, f, |kin| (kin.waker.clone(), kin.post.is_some()))?;
-    if due {
-        to.set(DUE, true);
-    }
-    leave(to, shared);
-    wake_all(waker);
-    Ok(result)
+    once(f, |f| change_and_wake(to, f))
 }
 
 /// As [`tell`], without making the actor look.
@@ -126,28 +119,55 @@ pub(crate) fn note<M: Send + 'static, R>(
     to: &Mailbox<M>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
 ) -> Result<R, ExitReason> {
-    change(to, f, |_| ()).map(|(_shared, result, ())| result)
+    once(f, |f| change(to, f).map(drop))
 }
 
-/// Applies `f`, then `look`, and returns their results with the lock held.
-fn change<'a, M: Send + 'static, R, S>(
-    to: &'a Mailbox<M>,
+/// A change of relations. It is called by its address, so that what calls it is compiled once for a
+/// type of messages, and not for each change.
+type Change<'a> = &'a mut dyn FnMut(&mut Kin, &mut VecDeque<Order>);
+
+/// Gives `f` to `call` as a [`Change`], and returns its result.
+fn once<R>(
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
-    look: impl FnOnce(&Kin) -> S,
-) -> Result<(SpinGuard<'a, Shared<M>>, R, S), ExitReason> {
+    call: impl FnOnce(Change<'_>) -> Result<(), ExitReason>,
+) -> Result<R, ExitReason> {
+    let (mut f, mut result) = (Some(f), None);
+    call(&mut |kin, orders| result = f.take().map(|f| f(kin, orders)))?;
+    Ok(result.expect("an actor that has not ended is changed"))
+}
+
+fn change_and_wake<M: Send + 'static>(
+    to: &Public<Mailbox<M>>,
+    f: Change<'_>,
+) -> Result<(), ExitReason> {
+    let mut shared = change(to, f)?;
+    let kin = shared.rest().kin.as_ref();
+    let waker = kin.and_then(|kin| kin.waker.clone());
+    if kin.is_some_and(|kin| kin.post.is_some()) {
+        to.set(DUE, true);
+    }
+    leave(to, shared);
+    wake_all(waker);
+    Ok(())
+}
+
+/// Applies `f`, and returns with the lock held.
+fn change<'a, M: Send + 'static>(
+    to: &'a Mailbox<M>,
+    f: Change<'_>,
+) -> Result<SpinGuard<'a, Shared<M>>, ExitReason> {
     let mut shared = to.shared.lock();
     if shared.berth.is_closed() {
         return Err(shared.outcome());
     }
     let rest = shared.rest();
     let kin = rest.kin.get_or_insert_default();
-    let result = f(kin, &mut rest.orders);
-    let seen = look(kin);
+    f(kin, &mut rest.orders);
     let children = !kin.children.is_empty();
     let orders = rest.has_orders();
     to.set(ORDERS, orders);
     to.set(CHILDREN, children);
-    Ok((shared, result, seen))
+    Ok(shared)
 }
 
 /// Clears the mark of a supervised actor that its post is due, and applies `f`.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 /// Runs a body that must end; reports a hang after far longer than the body may take.
 pub(crate) fn ends(body: impl FnOnce() + Send + 'static) {
+    // Boxed, so that a thread is compiled once, and not for each test.
+    let body: Box<dyn FnOnce() + Send> = Box::new(body);
     let (over, told) = channel();
     let body = std::thread::spawn(move || {
         body();

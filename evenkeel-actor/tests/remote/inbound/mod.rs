@@ -7,28 +7,13 @@ mod full;
 mod readers;
 mod runtimes;
 
+use crate::ending::ends;
 use crate::world::{id, runtime};
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, Message};
 use evenkeel_actor::node::{Transport, frame};
 use evenkeel_actor::remote::Node;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// Runs a body that must end; reports a hang after far longer than the body may take.
-fn ends(body: impl FnOnce() + Send + 'static) {
-    let (over, told) = channel();
-    let body = std::thread::spawn(move || {
-        body();
-        let _ = over.send(());
-    });
-    match told.recv_timeout(Duration::from_secs(60)) {
-        Ok(()) => {}
-        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
-        Err(RecvTimeoutError::Disconnected) => std::panic::resume_unwind(body.join().unwrap_err()),
-    }
-}
 
 /// A node, and a peer driven by hand that has introduced itself; the node's name of its first actor
 /// is `0.0`.
