@@ -62,7 +62,7 @@ fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
 
 /// Families that no session measures, each with a short command line.
 const BESIDE: [(&str, &str); 2] = [
-    ("growth", "--bench growth_tasks,growth_moves,growth_timers --n 10,1001"),
+    ("growth", "--bench growth_tasks,growth_moves,growth_timers --n 1001"),
     ("serving", "--bench echo,http,idle,soak --connections 2 --bytes 64 --procs 1 --seconds 0.1"),
 ];
 
