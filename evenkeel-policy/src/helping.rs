@@ -61,6 +61,24 @@ pub fn is_due(now: u64, looked: u64, others: usize, mean_poll: u64) -> bool {
     mean_poll < QUICK || now.saturating_sub(looked).saturating_mul(others.max(1) as u64) >= ROUND
 }
 
+/// Returns the number of the round if a processor's look with the number `looks` is at a relief. A
+/// round is a look at each of the `others`, which are workers, and one at a relief, at the next one
+/// in each round. For a relief all workers are others: while it has tasks of its own, a look is all
+/// that takes it to theirs.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::helping::round_of_relief;
+/// let rounds = [1, 2, 3, 4, 5, 6].map(|looks| round_of_relief(looks, 2));
+/// assert_eq!(rounds, [None, None, Some(1), None, None, Some(2)]);
+/// ```
+#[inline]
+#[must_use]
+pub fn round_of_relief(looks: usize, others: usize) -> Option<usize> {
+    let round = others + 1;
+    looks.is_multiple_of(round).then_some(looks / round)
+}
+
 /// What a helper does about another processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {

@@ -116,7 +116,7 @@ pub(crate) struct Processor {
     pub(crate) seen: Vec<u64>,
     /// When those were first seen.
     pub(crate) departed: Vec<u64>,
-    /// The others, nearest first, and how many of them are near.
+    /// The other workers, nearest first, and how many of them are near.
     pub(crate) others: Vec<usize>,
     pub(crate) near: usize,
     /// Counts the looks at others.
@@ -146,7 +146,7 @@ impl Processor {
         let is_relief = me >= workers;
         let cache = |worker: usize| seats[worker].cache;
         let mut others: Vec<usize> = (1..processors).map(|step| (me + step) % processors).collect();
-        others.retain(|&other| is_relief || other < workers);
+        others.retain(|&other| other < workers);
         others.sort_by_key(|&other| is_relief || cache(other) != cache(me));
         let is_near = |&&other: &&usize| !is_relief && cache(other) == cache(me);
         let near = others.iter().filter(is_near).count();

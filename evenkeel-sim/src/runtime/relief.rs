@@ -35,6 +35,8 @@ pub(crate) struct Relieving {
     /// The relief on duty.
     duty: usize,
     is_called: bool,
+    /// Whether a relief has ever run.
+    is_up: bool,
 }
 
 impl Relieving {
@@ -47,6 +49,7 @@ impl Relieving {
             away: vec![false; workers],
             duty: workers,
             is_called: false,
+            is_up: false,
         }
     }
 
@@ -146,6 +149,10 @@ impl<L: Load> Machine<L> {
         }
     }
 
+    pub(crate) fn workers(&self) -> usize {
+        self.relieving.workers
+    }
+
     pub(crate) fn has_reliefs(&self) -> bool {
         self.processors.len() > self.relieving.workers
     }
@@ -164,9 +171,19 @@ impl<L: Load> Machine<L> {
         me >= self.relieving.workers
     }
 
+    /// Returns the relief that `me` looks at in this round, if a relief has ever run, and there is
+    /// another one.
+    pub(crate) fn next_relief(&self, me: usize, round: usize) -> Option<usize> {
+        let reliefs = self.relieving.workers..self.processors.len();
+        let count = reliefs.len() - usize::from(self.is_relief(me));
+        let mut others = reliefs.filter(|&relief| relief != me);
+        if self.relieving.is_up && count > 0 { others.nth(round % count) } else { None }
+    }
+
     /// Does the relief's work between two batches: it takes the tasks of stuck workers and of
     /// other reliefs once it has none, or rests.
     pub(crate) fn relieve(&mut self, me: usize, now: u64) {
+        self.relieving.is_up = true;
         if me != self.relieving.duty {
             // In reserve: the next one takes its tasks.
             return self.suspend(me, Step::Rest);

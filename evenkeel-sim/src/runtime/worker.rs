@@ -163,6 +163,7 @@ impl<L: Load> Machine<L> {
     }
 
     fn end_batch(&mut self, me: usize, now: u64) {
+        let others = self.workers() - 1;
         let processor = &mut self.processors[me];
         let elapsed = now - std::mem::replace(&mut processor.clock, now);
         let polls = std::mem::take(&mut processor.polls);
@@ -170,7 +171,7 @@ impl<L: Load> Machine<L> {
         if polls > 0 {
             processor.mean_wait = policy::smooth(processor.mean_wait, processor.wait);
             processor.mean_poll = policy::smooth(processor.mean_poll, elapsed / u64::from(polls));
-            let span = batch::span(processor.serves, processor.others.len());
+            let span = batch::span(processor.serves, others);
             processor.caution = batch::caution(processor.caution, elapsed, span);
             processor.polls_per_batch =
                 if processor.caution > 0 { 1 } else { batch::polls(processor.mean_poll, span) };
@@ -225,6 +226,25 @@ impl<L: Load> Machine<L> {
         self.audit.queue(me, ready, now);
     }
 
+    /// Returns the processor to look at next: another worker or, now and then, a relief.
+    fn next_other(&mut self, me: usize) -> Option<usize> {
+        let processor = &mut self.processors[me];
+        processor.turn += 1;
+        let (looks, others) = (processor.turn as usize, processor.others.len());
+        if let Some(round) = helping::round_of_relief(looks, others)
+            && let Some(relief) = self.next_relief(me, round)
+        {
+            return Some(relief);
+        }
+        let processor = &self.processors[me];
+        if self.is_relief(me) {
+            return Some(processor.others[looks % others]);
+        }
+        // Multiples of the golden ratio come near every number within the fewest steps.
+        let random = (looks as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        victim::pick(random, &processor.others, processor.near)
+    }
+
     /// Looks at one other processor, if it is time, and helps it if its work is much older. Returns
     /// the price, or none if it has to stand by for a heavy fence.
     fn help(&mut self, me: usize, now: u64) -> Option<u64> {
@@ -236,18 +256,13 @@ impl<L: Load> Machine<L> {
             let switched = self.processors[request.victim].switches != request.switches;
             return self.force(me, request.victim, switched, false, now).map(|_| 0);
         }
+        let others = self.workers() - 1;
         let processor = &mut self.processors[me];
-        let (others, poll) = (processor.others.len(), processor.mean_poll);
-        if !helping::is_due(now, processor.looked, others, poll) {
+        if !helping::is_due(now, processor.looked, others, processor.mean_poll) {
             return Some(0);
         }
         processor.looked = now;
-        processor.turn += 1;
-        // Multiples of the golden ratio come near every number within the fewest steps.
-        let random = processor.turn.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let Some(other) = victim::pick(random, &processor.others, processor.near) else {
-            return Some(0);
-        };
+        let Some(other) = self.next_other(me) else { return Some(0) };
         let price = self.price_of_look(me, other);
         let theirs = self.look(me, other, now);
         let own = self.processors[me].look(now, 0);

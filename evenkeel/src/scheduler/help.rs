@@ -43,14 +43,14 @@ impl Worker<'_> {
         let shared = &self.shared;
         let reliefs = || shared.other_reliefs(self.me);
         let neighbours = shared.neighbours(self.me);
-        // A round is a look at each of the other workers, and one at a relief. For a relief all
-        // workers are others: while it has tasks of its own, a look is all that takes it to theirs.
         let others = neighbours.map_or(shared.workers, |neighbours| neighbours.others.len());
-        let (looks, round) = (self.looks.count, others + 1);
-        if shared.idle.is_up() && looks.is_multiple_of(round) {
+        let looks = self.looks.count;
+        if shared.idle.is_up()
+            && let Some(round) = helping::round_of_relief(looks, others)
+        {
             let count = reliefs().count();
             if count > 0 {
-                return reliefs().nth(looks / round % count);
+                return reliefs().nth(round % count);
             }
         }
         match neighbours {
