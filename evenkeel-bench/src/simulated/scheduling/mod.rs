@@ -18,7 +18,7 @@ use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, SLEEP,
 use record::{Beside, Record};
 use scheduling::ends;
 use scheduling::sleeps;
-use scheduling::steps;
+use scheduling::steps::{self, Steps};
 use scheduling::threads::{self, Threads};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel::Evenkeel;
@@ -27,7 +27,8 @@ use suite::{interrupt, regime};
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
-     same prices: their clocks are not accounted for.",
+     same prices: their clocks are not accounted for. What a step of a task takes two workers here is divided by how much longer it takes two runtimes with one worker each beside each other than one alone: \
+     that is what this machine's cores, in one process, take from each other. It is not done for sleeps and for the end of a runtime, which are timed with one worker, and not for lines, fences and threads.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
@@ -91,7 +92,7 @@ const BESIDE_SIBLING: u64 = 160;
 /// How long each experiment is measured, and simulated beside that.
 const TIME: Duration = Duration::from_millis(60);
 
-/// What steps cost: for one worker, and for several.
+/// What steps cost on the machines that are simulated: one worker, and each of several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probed([Prices; 2]);
 
@@ -101,17 +102,24 @@ impl Probed {
     }
 }
 
+/// What steps cost here, and without what the cores of this machine take from each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    pub(crate) here: Prices,
+    pub(crate) spared: Prices,
+}
+
 /// Times the steps with this many workers, and as many tasks for each as the experiment has.
 fn probe(
     experiment: Experiment,
     workers: usize,
     threads: Threads,
     abort: f64,
-) -> Result<Prices, Fault> {
+) -> Result<Timed, Fault> {
     let ring = if experiment == Experiment::Cycle { evenkeel_sim::scheduling::RING } else { 1 };
-    let line = regime::bounce();
-    let steps = steps::measure::<Evenkeel>(workers, tasks(experiment)[0] * ring)?;
-    Ok(Prices {
+    let followers = tasks(experiment)[0] * ring;
+    let (line, sleep) = (regime::bounce(), sleeps::step(tasks(experiment)[0])?);
+    let prices = |steps: Steps| Prices {
         wake: steps.wake,
         poll: steps.poll,
         yields: steps.yields,
@@ -121,7 +129,7 @@ fn probe(
         spawn: steps.spawn,
         complete: steps.complete,
         join: steps.join,
-        sleep: sleeps::step(tasks(experiment)[0])?,
+        sleep,
         abort,
         touch: steps.touch,
         line,
@@ -132,7 +140,15 @@ fn probe(
         thread_end: threads.end,
         thread_join: threads.join,
         beside_sibling: BESIDE_SIBLING,
-    })
+    };
+    let here = steps::measure::<Evenkeel>(workers, followers)?;
+    let mut spared = here;
+    if workers > 1 {
+        let alone = steps::measure::<Evenkeel>(1, followers)?;
+        let beside = steps::measure_side_by_side::<Evenkeel>(workers, followers)?;
+        spared = here.spared(alone, beside);
+    }
+    Ok(Timed { here: prices(here), spared: prices(spared) })
 }
 
 /// Measures each experiment with one and two workers, in turns with the steps from which it is
@@ -148,7 +164,7 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
     for round in 0..rounds {
         let (threads, abort) = (threads::measure(), ends::step(tasks(Experiment::End)[0])?);
         for one in &mut all {
-            let prices = probe(one.experiment, one.workers, threads, abort)?;
+            let timed = probe(one.experiment, one.workers, threads, abort)?;
             let (name, tasks) = (record::name(one.experiment), tasks(one.experiment)[0]);
             let seed = round + 1;
             let measured = match one.experiment {
@@ -156,7 +172,7 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
                 Experiment::End => ends::once(one.workers, tasks)?,
                 _ => scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, seed)?,
             };
-            one.add(prices, measured);
+            one.add(timed, measured);
             interrupt::check()?;
         }
     }

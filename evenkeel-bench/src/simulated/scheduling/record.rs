@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Probed, TIME, is_transfer, nanos, tasks};
+use super::{Probed, TIME, Timed, is_transfer, nanos, tasks};
 use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as run_one};
 use suite::regime;
 use suite::summary::Summary;
@@ -110,19 +110,23 @@ pub(crate) struct Beside {
     pub(crate) experiment: Experiment,
     pub(crate) workers: usize,
     prices: Vec<Prices>,
+    /// The same without what the cores take from each other.
+    spared: Vec<Prices>,
     simulated: Vec<f64>,
     measured: Vec<f64>,
 }
 
 impl Beside {
     pub(super) fn new(experiment: Experiment, workers: usize) -> Self {
-        let (prices, simulated, measured) = (Vec::new(), Vec::new(), Vec::new());
-        Self { experiment, workers, prices, simulated, measured }
+        let (prices, spared) = (Vec::new(), Vec::new());
+        let (simulated, measured) = (Vec::new(), Vec::new());
+        Self { experiment, workers, prices, spared, simulated, measured }
     }
 
     /// Adds a round.
-    pub(super) fn add(&mut self, prices: Prices, measured: f64) {
-        self.prices.push(prices);
+    pub(super) fn add(&mut self, timed: Timed, measured: f64) {
+        self.prices.push(timed.here);
+        self.spared.push(timed.spared);
         self.measured.push(measured);
     }
 
@@ -160,13 +164,24 @@ impl Beside {
         median(&self.prices, of)
     }
 
-    /// Returns the median prices of the rounds in which the two cores were near, or of all if they
-    /// never were.
+    /// Returns how many times as long the experiment's steps take because the other core computes
+    /// too; none if they are timed with one worker.
+    pub(crate) fn slowdown(&self) -> Option<f64> {
+        let is_alone = matches!(self.experiment, Experiment::Sleep | Experiment::End);
+        let nominal = |prices: &Prices| self.experiment.nominal(prices);
+        let pairs = self.prices.iter().zip(&self.spared);
+        let ratios = pairs.map(|(here, spared)| nominal(here) / nominal(spared)).collect();
+        let all = Summary::of(ratios).filter(|_| self.workers > 1 && !is_alone);
+        all.map(|all| all.median)
+    }
+
+    /// Returns the median prices, with cores spared, of the rounds in which the two cores were
+    /// near, or of all if they never were.
     fn median_prices(&self) -> Option<Prices> {
-        let prices = *self.prices.first()?;
+        let prices = *self.spared.first()?;
         let is_near = |prices: &&Prices| regime::is_near(prices.line);
-        let near: Vec<Prices> = self.prices.iter().filter(is_near).copied().collect();
-        let counted = if near.is_empty() { &self.prices } else { &near };
+        let near: Vec<Prices> = self.spared.iter().filter(is_near).copied().collect();
+        let counted = if near.is_empty() { &self.spared } else { &near };
         let price = |of: fn(&Prices) -> f64| median(counted, of);
         Some(Prices {
             wake: price(|prices| prices.wake),
@@ -229,7 +244,7 @@ mod tests {
                 far: 2.0,
                 ..Prices::default()
             };
-            beside.add(prices, measured);
+            beside.add(Timed { here: prices, spared: prices }, measured);
             beside.simulated.push(simulated);
         }
         assert_eq!(beside.ratio().unwrap().median, 0.75);
@@ -240,13 +255,16 @@ mod tests {
 
     #[test]
     fn rounds_with_near_cores_set_the_prices() {
-        let mut beside = Beside::new(Experiment::Yield, 1);
+        let mut beside = Beside::new(Experiment::Yield, 2);
         for (line, yields) in [(200.0, 9.0), (40.0, 10.0), (220.0, 9.0), (44.0, 12.0), (15.0, 8.0)]
         {
-            beside.add(Prices { line, yields, ..Prices::default() }, 1.0);
+            let spared = Prices { line, yields, ..Prices::default() };
+            beside.add(Timed { here: Prices { yields: 1.5 * yields, ..spared }, spared }, 1.0);
         }
         let found = beside.median_prices().unwrap();
-        assert_eq!((found.line, found.yields), (42.0, 11.0));
+        assert_eq!((found.line, found.yields, beside.slowdown()), (42.0, 11.0, Some(1.5)));
+        beside.workers = 1;
+        assert_eq!(beside.slowdown(), None);
         assert_eq!(beside.price(|prices| prices.line), 44.0, "of all rounds");
     }
 }
