@@ -32,7 +32,8 @@ impl Waiting {
 }
 
 impl Sleeper {
-    fn sleep(&self, hook: Option<DeadlockHook>) {
+    /// Notes that the thread is about to sleep, and tells the hook of a deadlock that it waits in.
+    fn note_sleep(&self, hook: Option<DeadlockHook>) {
         let mut graph = graph::lock();
         self.asleep.store(true, Ordering::Relaxed);
         let id = self.waiter.id();
@@ -74,7 +75,7 @@ impl Blocking {
     #[inline]
     pub(crate) fn sleep(&self, hook: impl FnOnce() -> Option<DeadlockHook>) {
         if let Some(Own(sleeper)) = self.0.get() {
-            sleeper.sleep(hook());
+            sleeper.note_sleep(hook());
         }
     }
 

@@ -7,9 +7,7 @@ use std::{mem, thread};
 
 /// Runs `f`, and returns `None` if it panics.
 ///
-/// A payload is a caller's value, and its destructor may panic too. It is dropped here, under a
-/// second catch. The payload of that second panic is leaked, since dropping it could panic again,
-/// without end.
+/// A payload is a caller's value, and its destructor may panic too: that is contained as well.
 pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
@@ -20,7 +18,8 @@ pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// Not in [`contain`], which would be compiled with this for each closure.
+/// Drops the payload of a panic. What that panics with in its turn is leaked: dropping it could
+/// panic again, without end. Apart from [`contain`], so that it is compiled once.
 #[cold]
 fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

@@ -134,9 +134,9 @@ pub(super) fn run_inside<F: Future>(future: F, shared: &Arc<Shared>) -> F::Outpu
     run(future, Some(shared.clone()))
 }
 
-/// A future, and what the thread in `block_on` needs to poll it.
+/// What polls a future, and what the thread in `block_on` needs for that.
 struct Blocked<'a> {
-    future: &'a mut dyn FnMut(&mut Context<'_>) -> Poll<()>,
+    poll_future: &'a mut dyn FnMut(&mut Context<'_>) -> Poll<()>,
     signal: &'a Signal,
     waker: &'a Waker,
     blocking: Blocking,
@@ -162,7 +162,7 @@ impl Blocked<'_> {
         let polled = {
             let _begun = slice::begin_outside();
             let _turn = party::Turn::of(self.party);
-            (self.future)(&mut Context::from_waker(self.waker))
+            (self.poll_future)(&mut Context::from_waker(self.waker))
         };
         if polled.is_pending() {
             // The thread leaves the count; the waker enters it with the wake.
@@ -175,6 +175,8 @@ impl Blocked<'_> {
     }
 }
 
+/// Completes a future on this thread, and returns its output. The future is dropped inside of the
+/// runtime too.
 fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let mut future = pin!(future);
     let mut output = None;
@@ -186,7 +188,10 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
 
 /// The loop of [`block_on`], compiled once. The runtime that the thread is inside counts the thread
 /// as awake. If it has no worker threads, this one drives it while no other thread does.
-fn complete(inside: Option<Arc<Shared>>, future: &mut dyn FnMut(&mut Context<'_>) -> Poll<()>) {
+fn complete(
+    inside: Option<Arc<Shared>>,
+    poll_future: &mut dyn FnMut(&mut Context<'_>) -> Poll<()>,
+) {
     let woken = AtomicBool::new(false);
     let number = id::among_threads();
     let signal = Arc::new(Signal { woken, thread: thread::current(), number, inside });
@@ -196,7 +201,7 @@ fn complete(inside: Option<Arc<Shared>>, future: &mut dyn FnMut(&mut Context<'_>
     let (signal, waker) = (&*signal, &waker);
     let level = party::Level::begin();
     let party = level.party();
-    let mut blocked = Blocked { future, signal, waker, blocking, party, is_due: true };
+    let mut blocked = Blocked { poll_future, signal, waker, blocking, party, is_due: true };
     let place = signal.inside.as_ref().and_then(Place::of);
     loop {
         if let Some(place) = &place
