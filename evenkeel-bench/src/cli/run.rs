@@ -31,7 +31,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     part.build()?;
     // Runs measured before a failure are shown and kept as well.
-    let failure = measure(args, part.as_mut(), &mut measured);
+    let bound = Bound::rows(args.repeats as usize);
+    let failure = measure(part.as_mut(), bound, args.json, &mut measured);
     let Measured { of, records, absent } = &measured;
     // The page is kept even if the table has no reader.
     let page = args.report.as_deref().filter(|_| !records.is_empty());
@@ -55,11 +56,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 /// Measures the experiments named, which must be of one family, and prints nothing but their names.
-/// Returns what was measured, and whether that is all.
+/// It takes a [session's](Bound::session) time. Returns what was measured, and whether that is all.
 pub(super) fn measured(args: &RunArgs) -> anyhow::Result<(Measured, anyhow::Result<()>)> {
     let (mut part, mut measured) = begin(args)?;
     part.build()?;
-    let done = measure(args, part.as_mut(), &mut measured);
+    let bound = Bound::session(args.repeats as usize);
+    let done = measure(part.as_mut(), bound, args.json, &mut measured);
     Ok((measured, done))
 }
 
@@ -72,7 +74,12 @@ fn begin(args: &RunArgs) -> anyhow::Result<(Box<dyn Part>, Measured)> {
 }
 
 /// Measures what a family has prepared.
-fn measure(args: &RunArgs, part: &mut dyn Part, measured: &mut Measured) -> anyhow::Result<()> {
+fn measure(
+    part: &mut dyn Part,
+    mut bound: Bound,
+    json: bool,
+    measured: &mut Measured,
+) -> anyhow::Result<()> {
     interrupt::begin();
     let mut each = |event| {
         match event {
@@ -84,12 +91,12 @@ fn measure(args: &RunArgs, part: &mut dyn Part, measured: &mut Measured) -> anyh
                 return Ok(());
             }
             Event::Ran(record) => {
-                let line = args.json.then(|| serde_json::to_string(&record)).transpose()?;
+                let line = json.then(|| serde_json::to_string(&record)).transpose()?;
                 measured.records.push(*record);
                 line.map_or(Ok(()), |line| offer(&format!("{line}\n")))?;
             }
             Event::Absent(one) => {
-                if args.json {
+                if json {
                     note!("note: {one}");
                 }
                 measured.absent.push(one);
@@ -97,7 +104,7 @@ fn measure(args: &RunArgs, part: &mut dyn Part, measured: &mut Measured) -> anyh
         }
         interrupt::check()
     };
-    part.measure(&mut Bound::rows(args.repeats as usize), &mut each).map_err(interrupt::why)
+    part.measure(&mut bound, &mut each).map_err(interrupt::why)
 }
 
 /// Returns the family to which all named experiments belong.

@@ -95,7 +95,7 @@ impl Crew {
 
     /// Returns the tasks: each begins at one of the workers, ready or waiting.
     pub(super) fn start(&self) -> Start {
-        let length = self.experiment.nominal(&self.prices).ceil() as u64;
+        let length = self.nominal().ceil() as u64;
         let mut tasks: Vec<Task> =
             (0..self.tasks).map(|_| Task::new(length..=length, u64::MAX)).collect();
         let waits = |task: usize| match self.experiment {
@@ -114,6 +114,22 @@ impl Crew {
             }
         }
         (tasks, queued)
+    }
+
+    /// Returns how long a poll lasts with all in the core's own cache.
+    fn nominal(&self) -> f64 {
+        let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
+        let Prices { spawn, complete, join, sleep, abort, .. } = self.prices;
+        match self.experiment {
+            Experiment::Cycle => wake + poll,
+            Experiment::Spawn => (poll + spawn + join).max(complete + wake),
+            Experiment::Yield => yields,
+            Experiment::Sleep => sleep,
+            Experiment::End => abort,
+            Experiment::Churn => release + acquire,
+            Experiment::Locality { .. } => release + acquire + touch,
+            Experiment::Transfer { .. } => yields,
+        }
     }
 
     /// Returns how long it takes worker `me` to get a line that `other` has used last.

@@ -74,33 +74,6 @@ pub enum Experiment {
     },
 }
 
-impl Experiment {
-    /// Returns how long a poll takes where each line is in the worker's own core, in nanoseconds.
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel_sim::scheduling::{Experiment, Prices};
-    /// let prices = Prices { wake: 10.0, poll: 12.0, yields: 7.0, ..Prices::default() };
-    /// assert_eq!(Experiment::Cycle.nominal(&prices), 22.0);
-    /// assert_eq!(Experiment::Yield.nominal(&prices), 7.0);
-    /// ```
-    #[must_use]
-    pub fn nominal(self, prices: &Prices) -> f64 {
-        let Prices { wake, poll, yields, release, acquire, touch, .. } = *prices;
-        let Prices { spawn, complete, join, sleep, abort, .. } = *prices;
-        match self {
-            Self::Cycle => wake + poll,
-            Self::Spawn => (poll + spawn + join).max(complete + wake),
-            Self::Yield => yields,
-            Self::Sleep => sleep,
-            Self::End => abort,
-            Self::Churn => release + acquire,
-            Self::Locality { .. } => release + acquire + touch,
-            Self::Transfer { .. } => yields,
-        }
-    }
-}
-
 /// A run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
