@@ -8,15 +8,12 @@
 //! one poll, which is timed, and yields: each of them is polled and waits again before the driver
 //! goes on, which is timed as well. There are as many drivers as workers, each with followers of
 //! its own: they share nothing, but the runtime takes the precautions of several workers, and a
-//! core may be slower beside another one that computes too. Runtimes with one worker each that are
-//! measured [side by side](measure_side_by_side) tell how much slower.
+//! core may be slower beside another one that computes too.
 
 use std::future::Future;
 use std::hint;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use super::family::USUAL;
@@ -55,101 +52,14 @@ pub struct Steps {
     pub yields: f64,
 }
 
-impl Steps {
-    /// Returns what `f` makes of each of these steps and the same one of `other`.
-    fn zip_with(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        Self {
-            wake: f(self.wake, other.wake),
-            poll: f(self.poll, other.poll),
-            release: f(self.release, other.release),
-            acquire: f(self.acquire, other.acquire),
-            returned: f(self.returned, other.returned),
-            spawn: f(self.spawn, other.spawn),
-            complete: f(self.complete, other.complete),
-            join: f(self.join, other.join),
-            touch: f(self.touch, other.touch),
-            yields: f(self.yields, other.yields),
-        }
-    }
-
-    fn mean(all: &[Self]) -> Self {
-        let part = |one: f64, sum: f64| sum + one / all.len() as f64;
-        all.iter().fold(Self::default(), |sum, one| one.zip_with(sum, part))
-    }
-
-    /// Returns these steps of several workers without what their cores take from each other:
-    /// divided by how many times as long runtimes take [side by side](measure_side_by_side) as one
-    /// `alone`.
-    #[must_use]
-    pub fn spared(self, alone: Self, side_by_side: Self) -> Self {
-        let slowdown = side_by_side.zip_with(alone, |beside, alone| beside / alone);
-        self.zip_with(slowdown, |step, slowdown| step / slowdown)
-    }
-}
-
 /// Measures the steps on a runtime with `procs` workers and `tasks` followers.
-///
-/// # Errors
-/// If the runtime does not start, or loses a task.
 pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
-    measure_from::<R>(&Arc::new(Line::new(1, PATIENCE)), procs, tasks)
-}
-
-/// Measures the steps on this many runtimes at the same time, with one worker and `tasks` followers
-/// each, and returns the means. They share the machine and the process, but no task or queue: what
-/// they take beyond one that is alone is due to the cores, and to what a process has once.
-///
-/// # Errors
-/// As [`measure`].
-///
-/// # Panics
-/// If there are no runtimes.
-pub fn measure_side_by_side<R: Runtime>(runtimes: usize, tasks: usize) -> Result<Steps, Fault> {
-    assert!(runtimes > 0, "there are no runtimes to measure");
-    let line = Arc::new(Line::new(runtimes, PATIENCE));
-    let all: Vec<Steps> = thread::scope(|scope| {
-        let run = || measure_from::<R>(&line, 1, tasks);
-        let running: Vec<_> = (0..runtimes).map(|_| scope.spawn(run)).collect();
-        let result = |one: ScopedJoinHandle<'_, _>| one.join().unwrap_or_else(|e| resume_unwind(e));
-        running.into_iter().map(result).collect::<Result<_, _>>()
-    })?;
-    Ok(Steps::mean(&all))
-}
-
-fn measure_from<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<Steps, Fault> {
-    let (wake, poll) = tokens::<R>(line, procs, tasks)?;
-    let (release, acquire) = permits::<R>(line, procs, tasks)?;
-    let returned = returned::<R>(line, procs, tasks)?;
-    let [spawn, complete, join] = spawns::<R>(line, procs, tasks)?;
-    let (touch, yields) = (touch::<R>(line, procs, tasks)?, yields::<R>(line, procs)?);
+    let (wake, poll) = tokens::<R>(procs, tasks)?;
+    let (release, acquire) = permits::<R>(procs, tasks)?;
+    let returned = returned::<R>(procs, tasks)?;
+    let [spawn, complete, join] = spawns::<R>(procs, tasks)?;
+    let (touch, yields) = (touch::<R>(procs, tasks)?, yields::<R>(procs)?);
     Ok(Steps { wake, poll, release, acquire, returned, spawn, complete, join, touch, yields })
-}
-
-/// The line at which runtimes wait for each other before each step, so that they do the same at the
-/// same time.
-struct Line {
-    runtimes: usize,
-    arrived: AtomicUsize,
-    /// How long a runtime waits here: another one may have failed.
-    patience: Duration,
-}
-
-/// Far longer than a step.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-impl Line {
-    fn new(runtimes: usize, patience: Duration) -> Self {
-        Self { runtimes, arrived: AtomicUsize::new(0), patience }
-    }
-
-    fn wait(&self) {
-        let steps = self.arrived.fetch_add(1, Ordering::AcqRel) / self.runtimes;
-        let all = (steps + 1) * self.runtimes;
-        let begun = Instant::now();
-        while self.arrived.load(Ordering::Acquire) < all && begun.elapsed() < self.patience {
-            thread::yield_now();
-        }
-    }
 }
 
 /// How followers begin and end.
@@ -189,8 +99,8 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-fn tokens<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
-    run::<R, _, _, _, _>(line, procs, tasks, || {
+fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    run::<R, _, _, _, _>(procs, tasks, || {
         let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
         let gate = Arc::<Gate>::default();
         let follow = {
@@ -214,8 +124,8 @@ fn tokens<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<(f
     })
 }
 
-fn permits<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
-    run::<R, _, _, _, _>(line, procs, tasks, || {
+fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    run::<R, _, _, _, _>(procs, tasks, || {
         let row = Arc::new(R::Permits::new(tasks, tasks));
         let gate = Arc::<Gate>::default();
         let follow = {
@@ -246,9 +156,9 @@ fn shuffled(count: usize) -> Vec<usize> {
 }
 
 /// Returns how long a task takes to release a permit that it then acquires itself.
-fn returned<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<f64, Fault> {
+fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     let order = shuffled(tasks);
-    let [time] = beside::<R, _, 1>(line, procs, move |_| {
+    let [time] = beside::<R, _, 1>(procs, move |_| {
         let (row, order) = (Arc::new(R::Permits::new(tasks, 1)), order.clone());
         async move {
             let mut seat = row.seat(0);
@@ -269,8 +179,8 @@ fn returned<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<
 
 /// Returns how long it takes to spawn a task, to poll it to its end, and to take its result. Each
 /// spawner has as many tasks at a time, which are complete before it joins the first of them.
-fn spawns<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
-    beside::<R, _, 3>(line, procs, move |_| async move {
+fn spawns<R: Runtime>(procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
+    beside::<R, _, 3>(procs, move |_| async move {
         let mut children = Vec::with_capacity(tasks);
         let mut times = [(); 3].map(|()| Vec::with_capacity(TURNS));
         for _ in 0..TURNS {
@@ -295,9 +205,9 @@ fn spawns<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<[f
 }
 
 /// Returns how long the increments of an operation of Locality take, in arrays of as many tasks.
-fn touch<R: Runtime>(line: &Arc<Line>, procs: usize, tasks: usize) -> Result<f64, Fault> {
+fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     let order = shuffled(tasks);
-    let [time] = beside::<R, _, 1>(line, procs, move |_| {
+    let [time] = beside::<R, _, 1>(procs, move |_| {
         let order = order.clone();
         async move {
             let mut random = Random::new(2, 0);
@@ -329,7 +239,6 @@ struct Crew<F, W> {
 /// Starts a runtime with a driver and a `crew` for each worker, and returns the time of both steps,
 /// the mean of all drivers.
 fn run<R, F, N, W, K>(
-    line: &Arc<Line>,
     procs: usize,
     tasks: usize,
     crew: impl Fn() -> Crew<F, W>,
@@ -342,10 +251,10 @@ where
     K: Fn() + Send + Sync + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
-    let (line, crews) = (line.clone(), (0..procs).map(|_| crew()).collect::<Vec<_>>());
+    let crews: Vec<_> = (0..procs).map(|_| crew()).collect();
     let root = async move {
-        let lead = |crew| R::spawn(lead::<R, _, _, _, _>(line.clone(), crew, tasks));
-        let leading: Vec<_> = crews.into_iter().map(lead).collect();
+        let leading = crews.into_iter().map(|crew| R::spawn(lead::<R, _, _, _, _>(crew, tasks)));
+        let leading: Vec<_> = leading.collect();
         let (mut first, mut second) = (0.0, 0.0);
         for driver in leading {
             let times = each(&driver.await??, tasks);
@@ -358,11 +267,7 @@ where
 }
 
 /// Spawns the followers, and drives them.
-async fn lead<R, F, N, W, K>(
-    line: Arc<Line>,
-    crew: Crew<F, W>,
-    tasks: usize,
-) -> Result<Vec<Times>, Lost>
+async fn lead<R, F, N, W, K>(crew: Crew<F, W>, tasks: usize) -> Result<Vec<Times>, Lost>
 where
     R: Runtime,
     F: Fn(usize) -> N + Send + 'static,
@@ -376,7 +281,6 @@ where
         R::yield_now().await;
     }
     let wake = Arc::new(wake());
-    line.wait();
     let times = drive::<R>(wake.clone()).await;
     gate.is_over.store(true, Ordering::Release);
     wake();
@@ -387,8 +291,8 @@ where
 }
 
 /// Returns how long a yield takes while as many tasks as workers do nothing else.
-fn yields<R: Runtime>(line: &Arc<Line>, procs: usize) -> Result<f64, Fault> {
-    let [time] = beside::<R, _, 1>(line, procs, |_| async {
+fn yields<R: Runtime>(procs: usize) -> Result<f64, Fault> {
+    let [time] = beside::<R, _, 1>(procs, |_| async {
         let mut times = Vec::with_capacity(TURNS);
         for _ in 0..TURNS {
             let begun = Instant::now();
@@ -405,7 +309,6 @@ fn yields<R: Runtime>(line: &Arc<Line>, procs: usize) -> Result<f64, Fault> {
 /// Starts a runtime, and returns the means of what its tasks return, as many as workers, which run
 /// beside each other.
 fn beside<R, F, const N: usize>(
-    line: &Arc<Line>,
     procs: usize,
     task: impl Fn(usize) -> F + Send + 'static,
 ) -> Result<[f64; N], Fault>
@@ -414,9 +317,7 @@ where
     F: Future<Output = [f64; N]> + Send + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
-    let line = line.clone();
     let root = async move {
-        line.wait();
         let running: Vec<_> = (0..procs).map(|number| R::spawn(task(number))).collect();
         let mut means = [0.0; N];
         for one in running {
@@ -435,8 +336,8 @@ mod tests {
     use suite::kit::runtime::evenkeel::Evenkeel;
     use suite::kit::runtime::tokio_hand::TokioHand;
 
-    fn take_time<R: Runtime>(procs: usize, measure: fn(usize, usize) -> Result<Steps, Fault>) {
-        let found = measure(procs, 10).unwrap();
+    fn take_time<R: Runtime>(procs: usize) {
+        let found = measure::<R>(procs, 10).unwrap();
         let Steps { wake, poll, release, acquire, returned, touch, yields, .. } = found;
         let Steps { spawn, complete, join, .. } = found;
         let waits = [wake, poll, release, acquire, returned];
@@ -448,56 +349,9 @@ mod tests {
     #[test]
     fn every_step_takes_time_and_ends() {
         for procs in [1, 2] {
-            take_time::<Evenkeel>(procs, measure::<Evenkeel>);
-            take_time::<TokioHand>(procs, measure::<TokioHand>);
+            take_time::<Evenkeel>(procs);
+            take_time::<TokioHand>(procs);
         }
-        take_time::<Evenkeel>(2, measure_side_by_side::<Evenkeel>);
-    }
-
-    /// Steps whose figures all differ.
-    fn numbered(first: f64) -> Steps {
-        Steps {
-            wake: first,
-            poll: first + 1.0,
-            release: first + 2.0,
-            acquire: first + 3.0,
-            returned: first + 4.0,
-            spawn: first + 5.0,
-            complete: first + 6.0,
-            join: first + 7.0,
-            touch: first + 8.0,
-            yields: first + 9.0,
-        }
-    }
-
-    #[test]
-    fn steps_that_take_longer_side_by_side_are_cheaper_where_cores_are_spared() {
-        let (one, twice) = (numbered(1.0), Steps::mean(&[numbered(2.0), numbered(2.0)]));
-        assert_eq!((twice.wake, twice.yields), (2.0, 11.0));
-        let three = Steps::mean(&[one, twice, numbered(3.0)]);
-        let difference = three.zip_with(numbered(2.0), |a, b| (a - b).abs());
-        assert!(difference.wake < 1e-9 && difference.touch < 1e-9);
-        let double = numbered(10.0).zip_with(numbered(10.0), |a, b| a + b);
-        assert_eq!(double.spared(numbered(10.0), double), numbered(10.0));
-        assert_eq!(numbered(10.0).spared(double, numbered(10.0)), double);
-    }
-
-    #[test]
-    fn a_runtime_waits_for_the_others_at_the_line_and_not_for_ever() {
-        let line = Line::new(2, Duration::from_secs(600));
-        let steps = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    for step in 0..100 {
-                        steps.fetch_add(1, Ordering::AcqRel);
-                        line.wait();
-                        assert!(steps.load(Ordering::Acquire) >= 2 * (step + 1));
-                    }
-                });
-            }
-        });
-        Line::new(2, Duration::from_millis(1)).wait();
     }
 
     #[test]

@@ -27,8 +27,7 @@ use suite::{interrupt, regime};
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
-     same prices: their clocks are not accounted for. What a step of a task takes two workers here is divided by how much longer it takes two runtimes with one worker each beside each other than one alone: \
-     that is what this machine's cores, in one process, take from each other. It is not done for sleeps and for the end of a runtime, which are timed with one worker, and not for lines, fences and threads.",
+     same prices: their clocks are not accounted for. Those of one worker and of several are timed in the same rounds, so that the machine is as fast in both.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
@@ -102,11 +101,11 @@ impl Probed {
     }
 }
 
-/// What steps cost here, and without what the cores of this machine take from each other.
+/// What steps cost each of the workers, and what they cost one that is alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
-    pub(crate) here: Prices,
-    pub(crate) spared: Prices,
+    pub(crate) each: Prices,
+    pub(crate) alone: Prices,
 }
 
 /// Times the steps with this many workers, and as many tasks for each as the experiment has.
@@ -141,14 +140,12 @@ fn probe(
         thread_join: threads.join,
         beside_sibling: BESIDE_SIBLING,
     };
-    let here = steps::measure::<Evenkeel>(workers, followers)?;
-    let mut spared = here;
+    let each = prices(steps::measure::<Evenkeel>(workers, followers)?);
+    let mut alone = each;
     if workers > 1 {
-        let alone = steps::measure::<Evenkeel>(1, followers)?;
-        let beside = steps::measure_side_by_side::<Evenkeel>(workers, followers)?;
-        spared = here.spared(alone, beside);
+        alone = prices(steps::measure::<Evenkeel>(1, followers)?);
     }
-    Ok(Timed { here: prices(here), spared: prices(spared) })
+    Ok(Timed { each, alone })
 }
 
 /// Measures each experiment with one and two workers, in turns with the steps from which it is

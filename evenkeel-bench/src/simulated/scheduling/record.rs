@@ -110,23 +110,23 @@ pub(crate) struct Beside {
     pub(crate) experiment: Experiment,
     pub(crate) workers: usize,
     prices: Vec<Prices>,
-    /// The same without what the cores take from each other.
-    spared: Vec<Prices>,
+    /// The prices of one worker, timed in the same rounds: the machine is as fast in both.
+    alone: Vec<Prices>,
     simulated: Vec<f64>,
     measured: Vec<f64>,
 }
 
 impl Beside {
     pub(super) fn new(experiment: Experiment, workers: usize) -> Self {
-        let (prices, spared) = (Vec::new(), Vec::new());
+        let (prices, alone) = (Vec::new(), Vec::new());
         let (simulated, measured) = (Vec::new(), Vec::new());
-        Self { experiment, workers, prices, spared, simulated, measured }
+        Self { experiment, workers, prices, alone, simulated, measured }
     }
 
     /// Adds a round.
     pub(super) fn add(&mut self, timed: Timed, measured: f64) {
-        self.prices.push(timed.here);
-        self.spared.push(timed.spared);
+        self.prices.push(timed.each);
+        self.alone.push(timed.alone);
         self.measured.push(measured);
     }
 
@@ -164,24 +164,13 @@ impl Beside {
         median(&self.prices, of)
     }
 
-    /// Returns how many times as long the experiment's steps take because the other core computes
-    /// too; none if they are timed with one worker.
-    pub(crate) fn slowdown(&self) -> Option<f64> {
-        let is_alone = matches!(self.experiment, Experiment::Sleep | Experiment::End);
-        let nominal = |prices: &Prices| self.experiment.nominal(prices);
-        let pairs = self.prices.iter().zip(&self.spared);
-        let ratios = pairs.map(|(here, spared)| nominal(here) / nominal(spared)).collect();
-        let all = Summary::of(ratios).filter(|_| self.workers > 1 && !is_alone);
-        all.map(|all| all.median)
-    }
-
-    /// Returns the median prices, with cores spared, of the rounds in which the two cores were
-    /// near, or of all if they never were.
-    fn median_prices(&self) -> Option<Prices> {
-        let prices = *self.spared.first()?;
-        let is_near = |prices: &&Prices| regime::is_near(prices.line);
-        let near: Vec<Prices> = self.spared.iter().filter(is_near).copied().collect();
-        let counted = if near.is_empty() { &self.spared } else { &near };
+    /// Returns the median of such prices in the rounds in which the two cores were near, or in all
+    /// if they never were.
+    fn median_prices(all: &[Prices]) -> Option<Prices> {
+        let prices = *all.first()?;
+        let near: Vec<Prices> =
+            all.iter().filter(|prices| regime::is_near(prices.line)).copied().collect();
+        let counted = if near.is_empty() { all } else { &near };
         let price = |of: fn(&Prices) -> f64| median(counted, of);
         Some(Prices {
             wake: price(|prices| prices.wake),
@@ -213,17 +202,14 @@ fn median(prices: &[Prices], of: impl Fn(&Prices) -> f64) -> f64 {
     Summary::of(prices.iter().map(of).collect()).map_or(f64::NAN, |all| all.median)
 }
 
-/// Returns the median prices for an experiment; those for one worker also for several, where only
-/// one can be measured.
+/// Returns the median prices for an experiment, of one worker and of several; where only one can be
+/// measured, those of one for both.
 pub(super) fn prices(beside: &[Beside], experiment: Experiment) -> Option<Probed> {
     // What a transfer is made of is timed for yields.
     let experiment = if is_transfer(experiment) { Experiment::Yield } else { experiment };
-    let of = |workers: usize| {
-        let mut own = beside.iter().filter(|one| one.experiment == experiment);
-        own.find(|one| one.workers == workers)?.median_prices()
-    };
-    let one = of(1)?;
-    Some(Probed([one, of(2).unwrap_or(one)]))
+    let own = beside.iter().filter(|one| one.experiment == experiment);
+    let own = own.max_by_key(|one| one.workers)?;
+    Some(Probed([Beside::median_prices(&own.alone)?, Beside::median_prices(&own.prices)?]))
 }
 
 #[cfg(test)]
@@ -244,7 +230,7 @@ mod tests {
                 far: 2.0,
                 ..Prices::default()
             };
-            beside.add(Timed { here: prices, spared: prices }, measured);
+            beside.add(Timed { each: prices, alone: prices }, measured);
             beside.simulated.push(simulated);
         }
         assert_eq!(beside.ratio().unwrap().median, 0.75);
@@ -258,13 +244,11 @@ mod tests {
         let mut beside = Beside::new(Experiment::Yield, 2);
         for (line, yields) in [(200.0, 9.0), (40.0, 10.0), (220.0, 9.0), (44.0, 12.0), (15.0, 8.0)]
         {
-            let spared = Prices { line, yields, ..Prices::default() };
-            beside.add(Timed { here: Prices { yields: 1.5 * yields, ..spared }, spared }, 1.0);
+            let each = Prices { line, yields, ..Prices::default() };
+            beside.add(Timed { each, alone: Prices { yields: 0.5 * yields, ..each } }, 1.0);
         }
-        let found = beside.median_prices().unwrap();
-        assert_eq!((found.line, found.yields, beside.slowdown()), (42.0, 11.0, Some(1.5)));
-        beside.workers = 1;
-        assert_eq!(beside.slowdown(), None);
+        let Probed([one, several]) = prices(&[beside.clone()], Experiment::Yield).unwrap();
+        assert_eq!((several.line, several.yields, one.yields), (42.0, 11.0, 5.5));
         assert_eq!(beside.price(|prices| prices.line), 44.0, "of all rounds");
     }
 }

@@ -16,7 +16,7 @@ const NOTE: &str = "million operations per simulated second and nanoseconds per 
     beyond its share of the work ahead, and what the promise allows; moves: how often a worker gets tasks of another, for each thousand polls";
 
 const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, of Transfer per transfer, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
-    costs alone; slowdown: how many times as long its steps take because the other core computes too, which the machines of the thesis are spared";
+    costs alone";
 
 /// Lays out all tables in `width` columns.
 pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) -> String {
@@ -79,8 +79,8 @@ fn growth(records: &[Record]) -> String {
     );
     if !at_many.is_empty() {
         text.push_str(&format!(
-            "An operation of {MANY} workers beside that of one, times: {}. {}. Steps beside others have the prices that were timed beside a second worker, without what \
-             the two cores of this machine take from each other; a sleep and an end are timed with one worker.\n",
+            "An operation of {MANY} workers beside that of one, times: {}. {}. Steps beside others have the prices that were timed beside a second worker, so what that \
+             costs on this machine is in all of these.\n",
             at_many.join(", "),
             shared()
         ));
@@ -149,7 +149,6 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
         "simulated",
         "measured",
         "ratio",
-        "slowdown",
         "wake",
         "poll",
         "release",
@@ -176,7 +175,6 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
             spread(one.simulated()),
             spread(one.measured()),
             spread(one.ratio()),
-            one.slowdown().map_or(String::new(), words::figure),
         ];
         let prices = [
             one.price(|prices| prices.wake),
