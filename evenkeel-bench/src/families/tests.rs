@@ -60,8 +60,8 @@ fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
     assert_eq!(named, None);
 }
 
-/// Families that no session measures, with short command lines. Moves of few tasks take many turns
-/// of two workers, which have no core each here.
+/// Families that no session measures, with short command lines. Moves of few tasks, which take ten
+/// seconds beside another family, have a test of their own.
 const BESIDE: [(&str, &str); 3] = [
     ("growth", "--bench growth_tasks,growth_timers --n 10,1001"),
     ("growth", "--bench growth_moves --n 1001"),

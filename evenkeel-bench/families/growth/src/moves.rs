@@ -148,8 +148,10 @@ mod tests {
     #[test]
     fn workers_without_work_and_with_some_take_tasks_of_a_poll_that_goes_on() {
         for variant in [Variant::Steal, Variant::Help] {
-            let found = measure::<Evenkeel>(variant, 2, 100, 1).unwrap();
-            assert!(found.move_ns.is_some_and(|ns| ns > 0.0), "{variant}: {found:?}");
+            for number in [10, 100] {
+                let found = measure::<Evenkeel>(variant, 2, number, 1).unwrap();
+                assert!(found.move_ns.is_some_and(|ns| ns > 0.0), "{variant}, {number}: {found:?}");
+            }
         }
         assert!(measure::<Evenkeel>(Variant::Steal, 1, 100, 1).is_err());
     }
