@@ -214,6 +214,41 @@ fn cancelled_timers_wake_no_task() {
 }
 
 #[test]
+fn a_moved_clock_gives_tasks_with_long_polls_their_turn_too() {
+    const FOLLOWERS: usize = 10;
+    const LONG: Duration = Duration::from_micros(300);
+    let _watchdog = watchdog();
+    let builder = Builder::new().workers(1).start_paused(true).reliefs(0);
+    let runtime = builder.build().unwrap();
+    let turns = runtime.spawn(async {
+        let count = Arc::new(AtomicUsize::new(0));
+        let follower = |_| {
+            let count = count.clone();
+            evenkeel::spawn(async move {
+                loop {
+                    sleep(MS).await;
+                    let start = std::time::Instant::now();
+                    while start.elapsed() < LONG {
+                        std::hint::spin_loop();
+                    }
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        };
+        let followers: Vec<_> = (0..FOLLOWERS).map(follower).collect();
+        yield_now().await;
+        let mut turns = Vec::new();
+        for _ in 0..10 {
+            advance(MS).await;
+            turns.push(count.swap(0, Ordering::Relaxed));
+        }
+        followers.iter().for_each(|follower| follower.abort());
+        turns
+    });
+    assert_eq!(runtime.block_on(turns).unwrap(), [FOLLOWERS; 10]);
+}
+
+#[test]
 fn timers_are_cancelled_and_fire_at_once() {
     const ROUNDS: u64 = 3_000;
     let _watchdog = watchdog();
