@@ -155,7 +155,11 @@ fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
     let layout = Layout::new::<Cell<S, F, N, T>>();
     let (block, vtable) = match birth.room {
         Room::Padded => {
-            let block = context::with(|context| context?.take_block(Table::<S, F, N, T>::SIZE));
+            let size = Table::<S, F, N, T>::SIZE;
+            let block = context::with(|context| match context {
+                Some(context) => context.take_block(size),
+                None => blocks::take_outside(size),
+            });
             (block.unwrap_or_else(|| allocate(layout, Room::Padded)), &Table::<S, F, N, T>::PADDED)
         }
         Room::Compact => (allocate(layout, Room::Compact), &Table::<S, F, N, T>::COMPACT),
