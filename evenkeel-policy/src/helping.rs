@@ -31,34 +31,80 @@ fn least_age(other: &Look) -> u64 {
 /// without.
 pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 
-/// A processor whose polls are not [`QUICK`] goes round the others in this time at the soonest, so
-/// that one with polls as long as a batch does not read the lines of a few others after each of
-/// them: every look takes a line from its owner, who has to take it back at its next poll. It is
-/// far below the bound on waiting, and with more processors than batches in it there is a look
-/// after each batch. `evenkeel-bench run --bench echo` showed what looks cost: two workers take 6 %
-/// less processor time for an answer with four batches than with a look after each. Sixteen are an
-/// estimate: 2 % less than four, in the mean of servers that differed by more from run to run. A
-/// batch of several quick polls pays for a look: with this time between the looks of
-/// such processors too, `evenkeel-bench run --bench transfer --procs 2` takes a third longer.
+/// A [calm](Looks) processor goes round the others in this time at the soonest, so that one does
+/// not read the lines of a few others after each batch: every look takes a line from its owner, who
+/// has to take it back at its next poll. It is far below the bound on waiting, and with more
+/// processors than batches in it there is a look after each batch. With a look after each, two
+/// workers of `evenkeel-bench run --bench yield,cycle --procs 2` take 10 and 15 % longer. Two
+/// workers of `--bench echo` take 6 % less processor time for an answer with four batches than with
+/// a look after each. Sixteen are an estimate: 2 % less than four, in the mean of servers that
+/// differed by more from run to run.
 pub const ROUND: u64 = 16 * super::batch::BATCH;
 
-/// Returns whether a processor that has `looked` at one of its `others` at that time, and whose
-/// polls take `mean_poll`, looks at the next one. One that has none counts as one that has a single
-/// one: there may be reliefs.
+/// So many looks in a row that find nothing make an eager processor calm: about as long as a
+/// [round](ROUND). A transfer of `evenkeel-bench run --bench transfer --procs 2` has work to help
+/// with every 40 µs, and takes a third longer if the processors are calm meanwhile.
+const EAGER: u32 = 16;
+
+/// A processor's looks at others, between batches.
 ///
-/// # Examples
-/// ```
-/// use evenkeel_policy::helping::{ROUND, is_due};
-/// use evenkeel_policy::together::QUICK;
-/// assert!(!is_due(ROUND - 1, 0, 1, QUICK));
-/// assert!(is_due(ROUND, 0, 1, QUICK) && is_due(ROUND, 0, 0, QUICK));
-/// assert!(is_due(ROUND / 4, 0, 4, QUICK));
-/// assert!(is_due(0, 0, 1, QUICK - 1));
-/// ```
-#[inline]
-#[must_use]
-pub fn is_due(now: u64, looked: u64, others: usize, mean_poll: u64) -> bool {
-    mean_poll < QUICK || now.saturating_sub(looked).saturating_mul(others.max(1) as u64) >= ROUND
+/// A processor with [`QUICK`] polls is *eager* after a look that finds work to help with, or one
+/// that has work and stands still: more of the kind is to come. It then looks after each batch.
+/// After some looks that find neither it is *calm*, and so is one with longer polls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// When the last one was.
+    last: u64,
+    count: usize,
+    /// Those in a row that have found nothing.
+    vain: u32,
+}
+
+impl Looks {
+    /// Returns whether a processor that has so many `others`, and whose polls take `mean_poll`,
+    /// looks at the next one. One that has none counts as one that has a single one: there may be
+    /// reliefs.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::helping::{Looks, ROUND};
+    /// use evenkeel_policy::together::QUICK;
+    /// let mut looks = Looks::default();
+    /// assert!(!looks.are_due(ROUND - 1, 1, QUICK));
+    /// assert!(looks.are_due(ROUND, 1, QUICK) && looks.are_due(ROUND, 0, QUICK));
+    /// assert!(looks.are_due(ROUND / 4, 4, QUICK));
+    /// assert!(looks.are_due(0, 1, QUICK - 1), "at first a processor is eager");
+    /// for number in 1..=16 {
+    ///     assert_eq!(looks.begin(0), number);
+    ///     looks.end(false);
+    /// }
+    /// assert!(!looks.are_due(ROUND - 1, 1, QUICK - 1) && looks.are_due(ROUND, 1, QUICK - 1));
+    /// looks.begin(ROUND);
+    /// looks.end(true);
+    /// assert!(looks.are_due(ROUND, 1, QUICK - 1));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn are_due(&self, now: u64, others: usize, mean_poll: u64) -> bool {
+        let since = now.saturating_sub(self.last);
+        (mean_poll < QUICK && self.vain < EAGER)
+            || since.saturating_mul(others.max(1) as u64) >= ROUND
+    }
+
+    /// Begins a look, and returns its number.
+    #[inline]
+    pub fn begin(&mut self, now: u64) -> usize {
+        self.last = now;
+        self.count = self.count.wrapping_add(1);
+        self.count
+    }
+
+    /// Ends a look, by whether it has `found` work to help with, or a processor that has work and
+    /// has not switched.
+    #[inline]
+    pub fn end(&mut self, found: bool) {
+        self.vain = if found { 0 } else { self.vain.saturating_add(1) };
+    }
 }
 
 /// Returns the number of the round if a processor's look with the number `looks` is at a relief. A

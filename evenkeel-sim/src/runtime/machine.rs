@@ -13,7 +13,7 @@ use super::relief::Relieving;
 use super::task::{Place, Task};
 use super::{Arrival, Seat, Setup};
 use crate::events::Events;
-use evenkeel_policy::helping::Help;
+use evenkeel_policy::helping::{Help, Looks};
 use evenkeel_policy::together::Mark;
 use evenkeel_policy::{Look, batch, helping, relieving};
 use std::cmp::Reverse;
@@ -119,10 +119,9 @@ pub(crate) struct Processor {
     /// The other workers, nearest first, and how many of them are near.
     pub(crate) others: Vec<usize>,
     pub(crate) near: usize,
-    /// Counts the looks at others.
+    /// Counts its turns to choose another one.
     pub(crate) turn: u64,
-    /// When the last one was.
-    pub(crate) looked: u64,
+    pub(crate) looks: Looks,
     /// The deadlines of its timers, and the tasks that wait for them.
     pub(crate) timers: BinaryHeap<Reverse<(u64, usize)>>,
     /// The number of its last-level cache.
@@ -180,7 +179,7 @@ impl Processor {
             others,
             near,
             turn: me as u64,
-            looked: 0,
+            looks: Looks::default(),
             timers: BinaryHeap::new(),
             group: if is_relief { usize::MAX } else { cache(me) },
             siblings: if is_relief { Vec::new() } else { siblings(me, seats) },

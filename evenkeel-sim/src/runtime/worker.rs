@@ -226,22 +226,23 @@ impl<L: Load> Machine<L> {
         self.audit.queue(me, ready, now);
     }
 
-    /// Returns the processor to look at next: another worker or, now and then, a relief.
-    fn next_other(&mut self, me: usize) -> Option<usize> {
+    /// Returns the processor to look at by the look with this `number`: another worker or, now and
+    /// then, a relief.
+    fn next_other(&mut self, me: usize, number: usize) -> Option<usize> {
         let processor = &mut self.processors[me];
         processor.turn += 1;
-        let (looks, others) = (processor.turn as usize, processor.others.len());
-        if let Some(round) = helping::round_of_relief(looks, others)
+        let others = processor.others.len();
+        if let Some(round) = helping::round_of_relief(number, others)
             && let Some(relief) = self.next_relief(me, round)
         {
             return Some(relief);
         }
         let processor = &self.processors[me];
         if self.is_relief(me) {
-            return Some(processor.others[looks % others]);
+            return Some(processor.others[number % others]);
         }
         // Multiples of the golden ratio come near every number within the fewest steps.
-        let random = (looks as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let random = processor.turn.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         victim::pick(random, &processor.others, processor.near)
     }
 
@@ -258,15 +259,18 @@ impl<L: Load> Machine<L> {
         }
         let others = self.workers() - 1;
         let processor = &mut self.processors[me];
-        if !helping::is_due(now, processor.looked, others, processor.mean_poll) {
+        if !processor.looks.are_due(now, others, processor.mean_poll) {
             return Some(0);
         }
-        processor.looked = now;
-        let Some(other) = self.next_other(me) else { return Some(0) };
+        let number = processor.looks.begin(now);
+        let Some(other) = self.next_other(me, number) else { return Some(0) };
         let price = self.price_of_look(me, other);
         let theirs = self.look(me, other, now);
         let own = self.processors[me].look(now, 0);
-        match (self.policy.help)(&own, &theirs) {
+        let help = (self.policy.help)(&own, &theirs);
+        let stands_still = theirs.has_work() && !theirs.switched;
+        self.processors[me].looks.end(help != Help::No || stands_still);
+        match help {
             Help::No => Some(price),
             Help::Ask => {
                 self.ask(me, other, now);

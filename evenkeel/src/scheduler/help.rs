@@ -1,52 +1,60 @@
 //! Helping: a processor with work takes older work from another.
 //!
-//! At the end of a batch a processor looks at one other, so that on average each is looked at once
-//! per batch, if there are [as many as batches in a round](helping::ROUND) or the polls are quick;
-//! with fewer, looks are rarer. It sends its request for work and begins the next batch; at the end
-//! of that it takes the answer in.
+//! At the end of a batch a processor looks at one other if it is [time](helping::Looks): after each
+//! batch while it finds work to help with, or if there are [as many processors as batches in a
+//! round](helping::ROUND); more rarely otherwise. It sends its request for work and begins the next
+//! batch; at the end of that it takes the answer in.
 
 use super::handover::{self, Request};
-use super::worker::{Looks, Worker};
+use super::worker::Worker;
 use crate::policy::helping::{self, Help};
 use crate::policy::victim;
 
 impl Worker<'_> {
     /// Looks at one other processor, if it is time, and helps it if its work is much older.
     pub(super) fn help(&mut self, now: u64) {
-        let context = self.context;
         if let Some(request) = self.request {
             self.pursue(&request, now);
             return;
         }
-        if !helping::is_due(now, self.looks.last, self.shared.workers - 1, self.mean_poll) {
+        if !self.looks.are_due(now, self.shared.workers - 1, self.mean_poll) {
             return;
         }
-        self.looks = Looks { last: now, count: self.looks.count.wrapping_add(1) };
-        let Some(other) = self.next_other() else { return };
+        let number = self.looks.begin(now);
+        let found = self.next_other(number).is_some_and(|other| self.look_at(other, now));
+        self.looks.end(found);
+    }
+
+    /// Looks at another processor, and helps it. Returns whether it has work to help with, or has
+    /// work and stands still.
+    fn look_at(&mut self, other: usize, now: u64) -> bool {
+        let context = self.context;
         self.fire_for(other, now);
         self.look_for(other, now);
-        let Some(theirs) = self.view.look(&self.shared, other, now) else { return };
+        let Some(theirs) = self.view.look(&self.shared, other, now) else { return true };
         if !theirs.has_work() {
-            return;
+            return false;
         }
         let own = context.seat.processor().look(now, &mut 0);
-        match helping::help(&own, &theirs) {
+        let help = helping::help(&own, &theirs);
+        match help {
             Help::No => {}
             Help::Ask => self.request = handover::ask(context, other, &theirs, now),
             Help::Take => self.help_by_force(other, now, false),
         }
+        help != Help::No || !theirs.switched
     }
 
-    /// Returns the processor to look at next: another worker or, now and then, a relief.
-    fn next_other(&mut self) -> Option<usize> {
+    /// Returns the processor to look at by the look with this `number`: another worker or, now and
+    /// then, a relief.
+    fn next_other(&mut self, number: usize) -> Option<usize> {
         let turn = self.next_turn();
         let shared = &self.shared;
         let reliefs = || shared.other_reliefs(self.me);
         let neighbours = shared.neighbours(self.me);
         let others = neighbours.map_or(shared.workers, |neighbours| neighbours.others.len());
-        let looks = self.looks.count;
         if shared.idle.is_up()
-            && let Some(round) = helping::round_of_relief(looks, others)
+            && let Some(round) = helping::round_of_relief(number, others)
         {
             let count = reliefs().count();
             if count > 0 {
@@ -56,7 +64,7 @@ impl Worker<'_> {
         match neighbours {
             Some(neighbours) => victim::pick(turn, &neighbours.others, neighbours.near),
             // A relief is far from all workers.
-            None => Some(looks % shared.workers),
+            None => Some(number % shared.workers),
         }
     }
 

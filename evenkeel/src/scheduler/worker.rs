@@ -11,6 +11,7 @@ use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::batch;
+use crate::policy::helping::Looks;
 use crate::policy::locality::{Restraint, Sight};
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
@@ -101,14 +102,6 @@ pub(super) struct Marked {
     pub(super) before: u64,
 }
 
-/// The looks at others between two batches.
-#[derive(Debug, Default)]
-pub(super) struct Looks {
-    /// When the last one was.
-    pub(super) last: u64,
-    pub(super) count: usize,
-}
-
 pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
@@ -149,6 +142,7 @@ pub(super) struct Worker<'a> {
     /// it.
     pub(super) recent: Recent,
     pub(super) batches: u32,
+    /// Its looks at others, between batches.
     pub(super) looks: Looks,
     /// What it knows of the use of its keep.
     pub(super) keeping: Keeping,
