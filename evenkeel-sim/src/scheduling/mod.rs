@@ -184,7 +184,7 @@ fn costs(prices: &Prices) -> Costs {
     Costs {
         switch: 0,
         end_batch: 0,
-        // What a worker publishes for others is in two lines.
+        // A look takes the line that the other worker publishes, which has to take it back.
         look: ns(2.0 * prices.line),
         far_look: ns(2.0 * prices.line * prices.far),
         handover: ns(4.0 * prices.line * prices.far),

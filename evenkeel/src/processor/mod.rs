@@ -67,35 +67,41 @@ pub(crate) struct Local {
     pub(crate) departures: Departures,
 }
 
-/// The figures that others read without a lock, on a cache line of their own: the thread that has
-/// [`Local`] writes them by plain stores.
+/// The figures that others read without a lock: the thread that has [`Local`] writes them by plain
+/// stores. In the order of declaration, on two cache lines: the first has what changes in each
+/// poll or batch, so that a look takes a single line from the thread.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Published {
     /// The number of tasks in the ready queue, and since when they wait.
     pub(crate) ready: Ends,
-    /// The same for the visitors.
-    pub(crate) visitors: Ends,
+    /// The task that the thread polls or, until the end of the batch, has polled last; null between
+    /// two batches. No other thread may follow it: a store for each poll, for reports.
+    pub(crate) polled: AtomicPtr<Header>,
     /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
     /// When the last batch began, or the last sleep ended.
     pub(crate) batch: AtomicU64,
-    /// The task that the thread polls or, until the end of the batch, has polled last; null between
-    /// two batches. No other thread may follow it: a store for each poll, for reports.
-    pub(crate) polled: AtomicPtr<Header>,
+    /// As `ready`, of the visitors. Without shared objects there are none.
+    pub(crate) visitors: Ends,
+    /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
+    /// a failed trial, and by a worker that gives its tasks to this one. A hint: its parts may be
+    /// those of two marks.
+    together_until: AtomicU64,
+    together_most: AtomicU64,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,
     /// Whether tasks may be [kept](crate::queue::keep) here.
     pub(crate) keeps: AtomicBool,
     /// Whether sockets have woken tasks here before the worker's last sleep ended.
     pub(crate) serves: AtomicBool,
-    /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
-    /// a failed trial, and by a worker that gives its tasks to this one. A hint: its parts may be
-    /// those of two marks.
-    together_until: AtomicU64,
-    together_most: AtomicU64,
 }
+
+// The models' atomics are larger.
+#[cfg(not(any(loom, shuttle)))]
+const _: () = assert!(std::mem::offset_of!(Published, visitors) == 64);
 
 /// The work per task that is assumed until some are complete: worth the move.
 const UNKNOWN_WORK: u64 = u64::MAX;
@@ -155,17 +161,17 @@ impl Processor {
             local: Biased::new(Local::default()),
             published: CachePadded::new(Published {
                 ready: Ends::new(),
-                visitors: Ends::new(),
+                polled: AtomicPtr::new(ptr::null_mut()),
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(batch::BATCH),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
                 batch: AtomicU64::new(0),
-                polled: AtomicPtr::new(ptr::null_mut()),
+                visitors: Ends::new(),
+                together_until: AtomicU64::new(0),
+                together_most: AtomicU64::new(0),
                 departing: AtomicBool::new(false),
                 keeps: AtomicBool::new(false),
                 serves: AtomicBool::new(false),
-                together_until: AtomicU64::new(0),
-                together_most: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
             bell: CachePadded::new(Bell::new()),
