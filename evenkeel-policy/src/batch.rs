@@ -1,7 +1,8 @@
 //! How many polls a processor makes between two looks round.
 //!
-//! At the end of a batch a processor reads the clock, empties its inbox, and looks at one other
-//! processor and at the sleepers. A batch is meant to last [`BATCH`], however long a poll lasts.
+//! At the end of a batch a processor reads the clock, empties its inbox, and looks at the sleepers
+//! and, if it is [time](super::helping::Looks), at one other processor. A batch is meant to last
+//! [`BATCH`], however long a poll lasts.
 //!
 //! # Rejected
 //! Several polls in a batch where sockets wake no tasks, or where there are many processors: there

@@ -32,16 +32,16 @@ fn least_age(other: &Look) -> u64 {
 pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 
 /// A [calm](Looks) processor goes round the others in this time at the soonest, so that one does
-/// not read the lines of a few others after each batch: every look takes a line from its owner, who
-/// has to take it back at its next poll. It is far below the bound on waiting, and with more
+/// not read the lines of a few others after each batch: every look takes a line from its owner, and
+/// the owner takes it back at its next poll. It is far below the bound on waiting, and with more
 /// processors than batches in it there is a look after each batch. With a look after each, two
-/// workers of `evenkeel-bench run --bench yield,cycle --procs 2` take 10 and 15 % longer. Two
+/// workers of `evenkeel-bench run --bench yield,cycle --procs 2` take 13 and 16 % longer. Two
 /// workers of `--bench echo` take 6 % less processor time for an answer with four batches than with
 /// a look after each. Sixteen are an estimate: 2 % less than four, in the mean of servers that
 /// differed by more from run to run.
 pub const ROUND: u64 = 16 * super::batch::BATCH;
 
-/// So many looks in a row that find nothing make an eager processor calm: about as long as a
+/// The looks in a row without a find that make an eager processor calm: about as long as a
 /// [round](ROUND). A transfer of `evenkeel-bench run --bench transfer --procs 2` has work to help
 /// with every 40 µs, and takes a third longer if the processors are calm meanwhile.
 const EAGER: u32 = 16;
@@ -50,7 +50,7 @@ const EAGER: u32 = 16;
 ///
 /// A processor with [`QUICK`] polls is *eager* after a look that finds work to help with, or one
 /// that has work and stands still: more of the kind is to come. It then looks after each batch.
-/// After some looks that find neither it is *calm*, and so is one with longer polls.
+/// After `EAGER` looks that find neither it is *calm*, and so is one with longer polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Looks {
     /// When the last one was.
@@ -61,9 +61,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Returns whether a processor that has so many `others`, and whose polls take `mean_poll`,
-    /// looks at the next one. One that has none counts as one that has a single one: there may be
-    /// reliefs.
+    /// Returns whether a processor beside this number of `others`, with polls of `mean_poll`, looks
+    /// at the next one. One that is alone counts as one beside another: there may be reliefs.
     ///
     /// # Examples
     /// ```

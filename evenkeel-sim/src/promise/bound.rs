@@ -10,10 +10,10 @@ use evenkeel_policy::relieving::{LONGEST_NAP, STUCK};
 use evenkeel_policy::{stealing, waking};
 
 /// How long it takes until a processor looks, asks, waits for the answer and takes a queue by
-/// force, when all processors make progress. Each is looked at once per batch on average, and a
-/// look may come some batches late. If few make progress, each of those has more processors to look
-/// at, and this is divided by their share of all. Tasks that are not worth a move are left alone
-/// for longer.
+/// force, when all processors make progress. Each is looked at once per batch on average, or by
+/// each of a few others [in a round](evenkeel_policy::helping::ROUND), and a look may come some
+/// batches late. If few make progress, each of those has more processors to look at, and this is
+/// divided by their share of all. Tasks that are not worth a move are left alone for longer.
 pub(crate) const HELPING: u64 = 350_000 + stealing::OLD_SMALL_HEAD;
 
 /// The same where sockets wake the tasks, and quick ones are left to their processor for a while.

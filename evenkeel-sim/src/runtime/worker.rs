@@ -263,7 +263,10 @@ impl<L: Load> Machine<L> {
             return Some(0);
         }
         let number = processor.looks.begin(now);
-        let Some(other) = self.next_other(me, number) else { return Some(0) };
+        let Some(other) = self.next_other(me, number) else {
+            self.processors[me].looks.end(false);
+            return Some(0);
+        };
         let price = self.price_of_look(me, other);
         let theirs = self.look(me, other, now);
         let own = self.processors[me].look(now, 0);

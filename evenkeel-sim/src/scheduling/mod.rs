@@ -184,7 +184,7 @@ fn costs(prices: &Prices) -> Costs {
     Costs {
         switch: 0,
         end_batch: 0,
-        // A look takes the line that the other worker publishes, which has to take it back.
+        // A look takes a line from the other worker, and that one takes it back.
         look: ns(2.0 * prices.line),
         far_look: ns(2.0 * prices.line * prices.far),
         handover: ns(4.0 * prices.line * prices.far),

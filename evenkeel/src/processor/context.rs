@@ -143,6 +143,12 @@ impl Drop for Leave {
     }
 }
 
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.blocks.take().leave_outside();
+    }
+}
+
 impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
@@ -168,7 +174,7 @@ impl Context {
             rests_until: Cell::default(),
             rest: Cell::default(),
             scoped: Cell::default(),
-            blocks: RefCell::default(),
+            blocks: RefCell::new(Blocks::take_inside()),
             moved: RefCell::default(),
         }
     }
@@ -379,7 +385,7 @@ impl Context {
         self.completed.take()
     }
 
-    /// Takes a free block of this size, if the worker has one.
+    /// Takes a block of this size, unless its size is not kept.
     #[inline(always)]
     pub(crate) fn take_block(&self, size: Size) -> Option<NonNull<u8>> {
         self.blocks.borrow_mut().take(size)

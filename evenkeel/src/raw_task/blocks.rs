@@ -62,12 +62,12 @@ const KEPT: usize = 1_024;
 /// KiB of small tasks; no benchmark sets it.
 const GROUP: usize = 16;
 
-/// Returns the place of the block of a group that is used at this `turn`. With the bits reversed no
-/// three places, of all that a worker may have of a group, follow each other by equal steps (Davis,
-/// Entringer, Graham and Simmons, "On permutations containing no long arithmetic progressions",
-/// Acta Arithmetica 34, 1977), so a core foresees none.
-const fn place(turn: usize) -> usize {
-    turn.reverse_bits() >> (usize::BITS - GROUP.trailing_zeros())
+/// Returns the place, in a group, of the block at this `height` of the stack from which blocks are
+/// taken. With the bits reversed no three places, of any that a worker has of a group, follow each
+/// other by equal steps (Davis, Entringer, Graham and Simmons, "On permutations containing no long
+/// arithmetic progressions", Acta Arithmetica 34, 1977), so a core foresees none.
+const fn place(height: usize) -> usize {
+    height.reverse_bits() >> (usize::BITS - GROUP.trailing_zeros())
 }
 
 /// The layout of a padded block for a task of layout `task`.
@@ -104,7 +104,9 @@ impl Size {
 pub(crate) struct Blocks([Vec<NonNull<u8>>; SIZES]);
 
 thread_local! {
-    /// The blocks of a thread that is no worker.
+    /// The blocks of a thread outside, and those that it had when it was inside last: less than a
+    /// [group](GROUP) of each size, 19 KiB at most. What it frees itself goes to the allocator:
+    /// many threads end tasks, and few make some.
     static OUTSIDE: RefCell<Blocks> = const { RefCell::new(Blocks([const { Vec::new() }; SIZES])) };
 }
 
@@ -115,20 +117,42 @@ pub(crate) fn take_outside(size: Size) -> Option<NonNull<u8>> {
 }
 
 impl Blocks {
-    /// Takes a block of this size, if blocks of it are kept.
+    /// Takes the calling thread's blocks: it comes inside, perhaps once for each `block_on`.
+    pub(crate) fn take_inside() -> Self {
+        OUTSIDE.try_with(RefCell::take).unwrap_or_default()
+    }
+
+    /// Leaves blocks, as many as a thread outside keeps, with the calling thread.
+    pub(crate) fn leave_outside(mut self) {
+        self.shrink_to(GROUP - 1);
+        // A thread that ends has nowhere to keep them; they are freed.
+        let _ = OUTSIDE.try_with(|blocks| blocks.replace(self));
+    }
+
+    /// Takes a block of this size, unless its size is not kept. Allocates a group if there is none.
     #[inline(always)]
     pub(crate) fn take(&mut self, size: Size) -> Option<NonNull<u8>> {
         let index = size.0?;
-        let block = self.0[index].pop();
-        Some(block.unwrap_or_else(|| self.allocate_group(index)))
+        if self.0[index].is_empty() {
+            self.allocate_group(index);
+        }
+        self.0[index].pop()
     }
 
-    /// Allocates blocks, and returns one of them.
     #[cold]
-    fn allocate_group(&mut self, index: usize) -> NonNull<u8> {
+    fn allocate_group(&mut self, index: usize) {
         let blocks = [(); GROUP].map(|()| allocate(Size::layout(index), Room::Padded));
-        self.0[index].extend((1..GROUP).map(|turn| blocks[place(turn)]));
-        blocks[place(0)]
+        self.0[index].extend((0..GROUP).map(|height| blocks[place(height)]));
+    }
+
+    /// Frees blocks, until there are `most` of each size.
+    fn shrink_to(&mut self, most: usize) {
+        for (index, kept) in self.0.iter_mut().enumerate() {
+            for block in kept.drain(most.min(kept.len())..) {
+                // SAFETY: each block here is padded, of this layout, and not in use.
+                unsafe { free(block, Size::layout(index), Room::Padded) };
+            }
+        }
     }
 
     /// Keeps a block and returns true, if there is room. Otherwise the caller frees it.
@@ -150,19 +174,14 @@ impl Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        for (index, kept) in self.0.iter_mut().enumerate() {
-            for block in kept.drain(..) {
-                // SAFETY: `put` has taken it as a block of this layout that is not in use.
-                unsafe { free(block, Size::layout(index), Room::Padded) };
-            }
-        }
+        self.shrink_to(0);
     }
 }
 
 /// Allocates a new block.
 pub(crate) fn allocate(task: Layout, room: Room) -> NonNull<u8> {
     let layout = layout(task, room);
-    // SAFETY: a task has a header, so its size is not zero.
+    // SAFETY: a task has a header and a kept block some lines, so the size is not zero.
     let block = unsafe { alloc(layout) };
     NonNull::new(block).unwrap_or_else(|| handle_alloc_error(layout))
 }
@@ -221,6 +240,20 @@ mod tests {
         }
         places.sort_unstable();
         assert_eq!(places, (0..GROUP).collect::<Vec<_>>(), "each is used once");
+    }
+
+    #[test]
+    fn a_thread_that_leaves_keeps_a_part_of_its_blocks() {
+        let size = Size::of(Layout::new::<u64>());
+        let mut blocks = Blocks::take_inside();
+        let taken: Vec<_> = (0..3 * GROUP).map(|_| blocks.take(size).unwrap()).collect();
+        for block in taken {
+            // SAFETY: the block is padded, of this size, and not used.
+            assert!(unsafe { blocks.put(block, size) });
+        }
+        blocks.leave_outside();
+        let Blocks([kept, ..]) = &Blocks::take_inside();
+        assert_eq!(kept.len(), GROUP - 1);
     }
 
     #[test]

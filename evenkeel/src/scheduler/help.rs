@@ -26,7 +26,7 @@ impl Worker<'_> {
     }
 
     /// Looks at another processor, and helps it. Returns whether it has work to help with, or has
-    /// work and stands still.
+    /// work and stands still, left alone or not.
     fn look_at(&mut self, other: usize, now: u64) -> bool {
         let context = self.context;
         self.fire_for(other, now);

@@ -27,7 +27,7 @@ impl View {
         Self(vec![Seen::default(); processors])
     }
 
-    /// Looks at a processor. Returns `None` while the worker leaves it alone.
+    /// Looks at a processor. Returns `None` while the worker leaves it alone, and its tasks.
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
         let mut look = shared.processors[other].look(now, &mut seen.departures);
@@ -37,7 +37,7 @@ impl View {
         }
         if look.switched {
             seen.failures = 0;
-        } else if seen.failures > 0 && now < seen.until {
+        } else if has_tasks && seen.failures > 0 && now < seen.until {
             return None;
         }
         look.stalled = now.saturating_sub(seen.departed);

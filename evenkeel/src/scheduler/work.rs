@@ -2,8 +2,8 @@
 //!
 //! The worker polls in batches of about [`batch::BATCH`], or of [a few requests](batch::SERVING).
 //! At the end of each batch it reads the clock, empties its inbox, answers and makes requests,
-//! looks at one other processor, and wakes a sleeper if its own backlog is worth it. Without work
-//! it [searches](super::search), then [sleeps](super::sleep).
+//! looks at one other processor if it is [time](super::help), and wakes a sleeper if its own
+//! backlog is worth it. Without work it [searches](super::search), then [sleeps](super::sleep).
 
 use super::away::Away;
 use super::broadcast;

@@ -67,7 +67,7 @@ pub fn resume() {
 /// The clock stops at each deadline on its way and wakes the tasks that wait for it, in the order
 /// of the deadlines, and does not go beyond 146 years in all. These tasks do not run before the
 /// clock has arrived, except on another worker; a timer that they then arm counts from there. With
-/// one worker, all of them have begun a turn when this returns, and have ended it unless a
+/// one worker, all of them have had a turn when this returns, unless a
 /// [relief](crate::Builder::reliefs) has come to the worker's help. To run each at its own time,
 /// [`sleep`](super::sleep()) instead: the clock moves by itself. In a
 /// [deterministic](crate::deterministic) run some tasks have had turns, but not all: sleep there.

@@ -62,10 +62,10 @@
 //! turn from short to long may have [256](crate::policy::batch) of the long ones.) If it lasts
 //! longer, another worker fires the timer when it looks at this processor
 //! [`OVERDUE`](timing::OVERDUE) or more after the tick. Working workers look at one other processor
-//! per batch, searching workers look at all. If all others sleep, the watch fires it, at most
-//! [`WATCH`](crate::policy::waking::WATCH) later, or
-//! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
-//! slept.
+//! per batch, or [go round](crate::policy::helping::ROUND) a few others, searching workers look at
+//! all. If all others sleep, the watch fires it, at most [`WATCH`](crate::policy::waking::WATCH)
+//! later, or [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while
+//! the watch slept.
 //!
 //! # Cost
 //! Arming and cancelling take a locked instruction each, and a count. `next` takes the owner one
