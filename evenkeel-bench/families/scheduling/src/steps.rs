@@ -6,8 +6,10 @@
 //!
 //! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in
 //! one poll, which is timed, and yields: each of them is polled and waits again before the driver
-//! goes on, which is timed as well. There are as many drivers as workers, each with followers of
-//! its own: they share nothing, but the runtime takes the precautions of several workers, and a
+//! goes on, which is timed as well. It has a *partner* with as many followers, and they take turns:
+//! while the followers of one are polled, those of the other are ready, so that the worker is never
+//! about to run out of work, as in the experiments with many tasks. There are as many pairs as
+//! workers: they share nothing, but the runtime takes the precautions of several workers, and a
 //! core may be slower beside another one that computes too.
 
 use std::future::Future;
@@ -52,7 +54,7 @@ pub struct Steps {
     pub yields: f64,
 }
 
-/// Measures the steps on a runtime with `procs` workers and `tasks` followers.
+/// Measures the steps on a runtime with `procs` workers, and `tasks` followers for each of them.
 pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     let (wake, poll) = tokens::<R>(procs, tasks)?;
     let (release, acquire) = permits::<R>(procs, tasks)?;
@@ -69,11 +71,11 @@ struct Gate {
     is_over: AtomicBool,
 }
 
-/// The driver's times in a turn: of all wakes, and of all polls.
+/// A driver's times in a turn: of all its wakes, and until it goes on.
 type Times = (Duration, Duration);
 
-/// Takes the driver's turns: `wake` wakes all followers.
-async fn drive<R: Runtime>(wake: Arc<impl Fn()>) -> Vec<Times> {
+/// Takes the turns of a driver: `wake` wakes all followers.
+async fn drive<R: Runtime>(wake: &impl Fn()) -> Vec<Times> {
     let mut times = Vec::with_capacity(TURNS);
     for _ in 0..TURNS {
         let begun = Instant::now();
@@ -85,13 +87,15 @@ async fn drive<R: Runtime>(wake: Arc<impl Fn()>) -> Vec<Times> {
     times
 }
 
-/// Returns the time of both steps for one follower.
-fn each(times: &[Times], tasks: usize) -> (f64, f64) {
+/// Returns the time of both steps for one of the driver's `followers`. Until the driver goes on,
+/// its followers are polled and those of its partner, which the partner wakes meanwhile.
+fn each(times: &[Times], followers: usize) -> (f64, f64) {
     let settled = &times[times.len() / 10..];
-    let one = |of: fn(&Times) -> Duration| {
-        median(settled.iter().map(|times| of(times).as_nanos() as f64).collect()) / tasks as f64
-    };
-    (one(|times| times.0), one(|times| times.1))
+    let one = |of: fn(&Times) -> f64| median(settled.iter().map(of).collect()) / followers as f64;
+    (
+        one(|times| times.0.as_nanos() as f64),
+        one(|times| times.1.saturating_sub(times.0).as_nanos() as f64 / 2.0),
+    )
 }
 
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
@@ -100,6 +104,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    let tasks = tasks.div_ceil(2);
     run::<R, _, _, _, _>(procs, tasks, || {
         let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
         let gate = Arc::<Gate>::default();
@@ -125,6 +130,7 @@ fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
 }
 
 fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    let tasks = tasks.div_ceil(2);
     run::<R, _, _, _, _>(procs, tasks, || {
         let row = Arc::new(R::Permits::new(tasks, tasks));
         let gate = Arc::<Gate>::default();
@@ -236,11 +242,49 @@ struct Crew<F, W> {
     wake: W,
 }
 
-/// Starts a runtime with a driver and a `crew` for each worker, and returns the time of both steps,
-/// the mean of all drivers.
+impl<F, N, W, K> Crew<F, W>
+where
+    F: Fn(usize) -> N,
+    N: Future<Output = ()> + Send + 'static,
+    W: FnOnce() -> K,
+{
+    /// Spawns the followers, and waits until they have begun.
+    async fn muster<R: Runtime>(
+        self,
+        followers: usize,
+    ) -> Mustered<K, impl Future<Output = Result<(), Lost>>> {
+        let Self { gate, follow, wake } = self;
+        let tasks: Vec<_> = (0..followers).map(|number| R::spawn(follow(number))).collect();
+        while gate.arrived.load(Ordering::Acquire) < followers {
+            R::yield_now().await;
+        }
+        Mustered { gate, wake: wake(), tasks }
+    }
+}
+
+/// The followers of a driver, which wait.
+struct Mustered<K, J> {
+    gate: Arc<Gate>,
+    wake: K,
+    tasks: Vec<J>,
+}
+
+impl<K: Fn(), J: Future<Output = Result<(), Lost>>> Mustered<K, J> {
+    async fn end(self) -> Result<(), Lost> {
+        self.gate.is_over.store(true, Ordering::Release);
+        (self.wake)();
+        for task in self.tasks {
+            task.await?;
+        }
+        Ok(())
+    }
+}
+
+/// Starts a runtime with a driver, its partner and a crew of `followers` for each of them, for each
+/// worker, and returns the time of both steps, the mean of all drivers.
 fn run<R, F, N, W, K>(
     procs: usize,
-    tasks: usize,
+    followers: usize,
     crew: impl Fn() -> Crew<F, W>,
 ) -> Result<(f64, f64), Fault>
 where
@@ -251,13 +295,14 @@ where
     K: Fn() + Send + Sync + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
-    let crews: Vec<_> = (0..procs).map(|_| crew()).collect();
+    let crews: Vec<_> = (0..procs).map(|_| [crew(), crew()]).collect();
     let root = async move {
-        let leading = crews.into_iter().map(|crew| R::spawn(lead::<R, _, _, _, _>(crew, tasks)));
-        let leading: Vec<_> = leading.collect();
+        let lead =
+            |[own, other]: [Crew<F, W>; 2]| R::spawn(lead::<R, _, _, _, _>(own, other, followers));
+        let leading: Vec<_> = crews.into_iter().map(lead).collect();
         let (mut first, mut second) = (0.0, 0.0);
         for driver in leading {
-            let times = each(&driver.await??, tasks);
+            let times = each(&driver.await??, followers);
             first += times.0 / procs as f64;
             second += times.1 / procs as f64;
         }
@@ -266,8 +311,12 @@ where
     Ok(runtime.block_on(async { R::spawn(root).await })??)
 }
 
-/// Spawns the followers, and drives them.
-async fn lead<R, F, N, W, K>(crew: Crew<F, W>, tasks: usize) -> Result<Vec<Times>, Lost>
+/// Drives the followers of the crew `own`, beside a partner that drives those of the `other`.
+async fn lead<R, F, N, W, K>(
+    own: Crew<F, W>,
+    other: Crew<F, W>,
+    followers: usize,
+) -> Result<Vec<Times>, Lost>
 where
     R: Runtime,
     F: Fn(usize) -> N + Send + 'static,
@@ -275,18 +324,20 @@ where
     W: FnOnce() -> K + Send + 'static,
     K: Fn() + Send + Sync + 'static,
 {
-    let Crew { gate, follow, wake } = crew;
-    let followers: Vec<_> = (0..tasks).map(|number| R::spawn(follow(number))).collect();
-    while gate.arrived.load(Ordering::Acquire) < tasks {
-        R::yield_now().await;
-    }
-    let wake = Arc::new(wake());
-    let times = drive::<R>(wake.clone()).await;
-    gate.is_over.store(true, Ordering::Release);
-    wake();
-    for follower in followers {
-        follower.await?;
-    }
+    let own = own.muster::<R>(followers).await;
+    let other = other.muster::<R>(followers).await;
+    let gate = other.gate.clone();
+    let partner = R::spawn(async move {
+        while !other.gate.is_over.load(Ordering::Relaxed) {
+            (other.wake)();
+            R::yield_now().await;
+        }
+        other.end().await
+    });
+    let times = drive::<R>(&own.wake).await;
+    gate.is_over.store(true, Ordering::Relaxed);
+    own.end().await?;
+    partner.await??;
     Ok(times)
 }
 
@@ -358,7 +409,7 @@ mod tests {
     fn the_median_of_the_settled_turns_counts_for_one_follower() {
         let (first, then) = (Duration::from_secs(1), Duration::from_nanos(40));
         let times: Vec<Times> =
-            (0..20).map(|turn| if turn < 2 { (first, first) } else { (then, 2 * then) }).collect();
+            (0..20).map(|turn| if turn < 2 { (first, first) } else { (then, 5 * then) }).collect();
         assert_eq!(each(&times, 10), (4.0, 8.0));
     }
 }
