@@ -6,11 +6,14 @@
 //!
 //! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in
 //! one poll, which is timed, and yields: each of them is polled and waits again before the driver
-//! goes on, which is timed as well. It has a *partner* with as many followers, and they take turns:
-//! while the followers of one are polled, those of the other are ready, so that the worker is never
-//! about to run out of work, as in the experiments with many tasks. There are as many pairs as
-//! workers: they share nothing, but the runtime takes the precautions of several workers, and a
+//! goes on, which is timed as well. There are as many drivers as workers, each with followers of
+//! its own: they share nothing, but the runtime takes the precautions of several workers, and a
 //! core may be slower beside another one that computes too.
+//!
+//! Where wakes and polls of tokens are timed, as for Cycle, a driver has a *partner* with as many
+//! followers, and they take turns: while the followers of one are polled, those of the other are
+//! ready, so the worker is never about to run out of work. The workers of Churn and Locality are,
+//! since most of their tasks wait: releases and acquisitions have no partner.
 
 use std::future::Future;
 use std::hint;
@@ -87,14 +90,18 @@ async fn drive<R: Runtime>(wake: &impl Fn()) -> Vec<Times> {
     times
 }
 
-/// Returns the time of both steps for one of the driver's `followers`. Until the driver goes on,
-/// its followers are polled and those of its partner, which the partner wakes meanwhile.
-fn each(times: &[Times], followers: usize) -> (f64, f64) {
+/// Returns the time of both steps for one of the `followers` of each of the drivers that take
+/// turns. Until a driver goes on, its partner wakes its own followers, and all are polled.
+fn each(times: &[Times], drivers: usize, followers: usize) -> (f64, f64) {
     let settled = &times[times.len() / 10..];
-    let one = |of: fn(&Times) -> f64| median(settled.iter().map(of).collect()) / followers as f64;
+    let wakes = |times: &Times| times.0.as_nanos() as f64;
+    let polls = |times: &Times| {
+        let others = (drivers - 1) as f64 * wakes(times);
+        (times.1.as_nanos() as f64 - others) / drivers as f64
+    };
     (
-        one(|times| times.0.as_nanos() as f64),
-        one(|times| times.1.saturating_sub(times.0).as_nanos() as f64 / 2.0),
+        median(settled.iter().map(wakes).collect()) / followers as f64,
+        median(settled.iter().map(polls).collect()) / followers as f64,
     )
 }
 
@@ -105,7 +112,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 
 fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
     let tasks = tasks.div_ceil(2);
-    run::<R, _, _, _, _>(procs, tasks, || {
+    run::<R, _, _, _, _>(procs, 2, tasks, || {
         let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
         let gate = Arc::<Gate>::default();
         let follow = {
@@ -130,8 +137,7 @@ fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
 }
 
 fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
-    let tasks = tasks.div_ceil(2);
-    run::<R, _, _, _, _>(procs, tasks, || {
+    run::<R, _, _, _, _>(procs, 1, tasks, || {
         let row = Arc::new(R::Permits::new(tasks, tasks));
         let gate = Arc::<Gate>::default();
         let follow = {
@@ -280,10 +286,11 @@ impl<K: Fn(), J: Future<Output = Result<(), Lost>>> Mustered<K, J> {
     }
 }
 
-/// Starts a runtime with a driver, its partner and a crew of `followers` for each of them, for each
-/// worker, and returns the time of both steps, the mean of all drivers.
+/// Starts a runtime with `drivers` that take turns for each worker, with a crew of `followers`
+/// each, and returns the time of both steps, the mean over the workers.
 fn run<R, F, N, W, K>(
     procs: usize,
+    drivers: usize,
     followers: usize,
     crew: impl Fn() -> Crew<F, W>,
 ) -> Result<(f64, f64), Fault>
@@ -295,14 +302,14 @@ where
     K: Fn() + Send + Sync + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
-    let crews: Vec<_> = (0..procs).map(|_| [crew(), crew()]).collect();
+    let crews = |_| -> Vec<_> { (0..drivers).map(|_| crew()).collect() };
+    let crews: Vec<_> = (0..procs).map(crews).collect();
     let root = async move {
-        let lead =
-            |[own, other]: [Crew<F, W>; 2]| R::spawn(lead::<R, _, _, _, _>(own, other, followers));
+        let lead = |crews| R::spawn(lead::<R, _, _, _, _>(crews, followers));
         let leading: Vec<_> = crews.into_iter().map(lead).collect();
         let (mut first, mut second) = (0.0, 0.0);
         for driver in leading {
-            let times = each(&driver.await??, followers);
+            let times = each(&driver.await??, drivers, followers);
             first += times.0 / procs as f64;
             second += times.1 / procs as f64;
         }
@@ -311,12 +318,8 @@ where
     Ok(runtime.block_on(async { R::spawn(root).await })??)
 }
 
-/// Drives the followers of the crew `own`, beside a partner that drives those of the `other`.
-async fn lead<R, F, N, W, K>(
-    own: Crew<F, W>,
-    other: Crew<F, W>,
-    followers: usize,
-) -> Result<Vec<Times>, Lost>
+/// Drives the followers of one of the crews, beside partners that drive those of the others.
+async fn lead<R, F, N, W, K>(crews: Vec<Crew<F, W>>, followers: usize) -> Result<Vec<Times>, Lost>
 where
     R: Runtime,
     F: Fn(usize) -> N + Send + 'static,
@@ -324,20 +327,29 @@ where
     W: FnOnce() -> K + Send + 'static,
     K: Fn() + Send + Sync + 'static,
 {
-    let own = own.muster::<R>(followers).await;
-    let other = other.muster::<R>(followers).await;
-    let gate = other.gate.clone();
-    let partner = R::spawn(async move {
-        while !other.gate.is_over.load(Ordering::Relaxed) {
-            (other.wake)();
-            R::yield_now().await;
-        }
-        other.end().await
-    });
+    let mut mustered = Vec::new();
+    for crew in crews {
+        mustered.push(crew.muster::<R>(followers).await);
+    }
+    // A worker has a driver at least.
+    let Some(own) = mustered.pop() else { return Ok(Vec::new()) };
+    let gates: Vec<_> = mustered.iter().map(|other| other.gate.clone()).collect();
+    let partner = |other: Mustered<K, _>| {
+        R::spawn(async move {
+            while !other.gate.is_over.load(Ordering::Relaxed) {
+                (other.wake)();
+                R::yield_now().await;
+            }
+            other.end().await
+        })
+    };
+    let partners: Vec<_> = mustered.into_iter().map(partner).collect();
     let times = drive::<R>(&own.wake).await;
-    gate.is_over.store(true, Ordering::Relaxed);
+    gates.iter().for_each(|gate| gate.is_over.store(true, Ordering::Relaxed));
     own.end().await?;
-    partner.await??;
+    for partner in partners {
+        partner.await??;
+    }
     Ok(times)
 }
 
@@ -410,6 +422,7 @@ mod tests {
         let (first, then) = (Duration::from_secs(1), Duration::from_nanos(40));
         let times: Vec<Times> =
             (0..20).map(|turn| if turn < 2 { (first, first) } else { (then, 5 * then) }).collect();
-        assert_eq!(each(&times, 10), (4.0, 8.0));
+        assert_eq!(each(&times, 1, 10), (4.0, 20.0));
+        assert_eq!(each(&times, 2, 10), (4.0, 8.0));
     }
 }
