@@ -98,8 +98,7 @@ impl Looks {
         self.count
     }
 
-    /// Ends a look, by whether it has `found` work to help with, or a processor that has work and
-    /// has not switched.
+    /// Ends a look, by whether it has [found](is_find) anything.
     #[inline]
     pub fn end(&mut self, found: bool) {
         self.vain = if found { 0 } else { self.vain.saturating_add(1) };
@@ -173,6 +172,23 @@ pub fn help(own: &Look, other: &Look) -> Help {
     }
     let threshold = own.saturating_mul(MARGIN).saturating_add(least);
     if other.ready > 0 && smoothed_age(other) > threshold { Help::Ask } else { Help::No }
+}
+
+/// Returns whether a look at the processor `other`, after which the decision was `help`, has found
+/// work to help with, or a processor that has work and stands still.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, helping::{Help, is_find}};
+/// let busy = Look { ready: 1, switched: true, ..Look::default() };
+/// assert!(!is_find(Help::No, &busy) && is_find(Help::Ask, &busy));
+/// assert!(is_find(Help::No, &Look { switched: false, ..busy }));
+/// assert!(!is_find(Help::No, &Look::default()), "it has no work");
+/// ```
+#[inline]
+#[must_use]
+pub fn is_find(help: Help, other: &Look) -> bool {
+    help != Help::No || (other.has_work() && !other.switched)
 }
 
 /// Returns three parts of the head's age and one part of the average wait: the weights of C∀.

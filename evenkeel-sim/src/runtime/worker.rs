@@ -271,8 +271,7 @@ impl<L: Load> Machine<L> {
         let theirs = self.look(me, other, now);
         let own = self.processors[me].look(now, 0);
         let help = (self.policy.help)(&own, &theirs);
-        let stands_still = theirs.has_work() && !theirs.switched;
-        self.processors[me].looks.end(help != Help::No || stands_still);
+        self.processors[me].looks.end(helping::is_find(help, &theirs));
         match help {
             Help::No => Some(price),
             Help::Ask => {

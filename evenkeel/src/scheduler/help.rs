@@ -42,7 +42,7 @@ impl Worker<'_> {
             Help::Ask => self.request = handover::ask(context, other, &theirs, now),
             Help::Take => self.help_by_force(other, now, false),
         }
-        help != Help::No || !theirs.switched
+        helping::is_find(help, &theirs)
     }
 
     /// Returns the processor to look at by the look with this `number`: another worker or, now and
