@@ -221,12 +221,12 @@ impl Processor {
         self.published.keeps.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the polls of the tasks for which the bell has rung. The caller has the lock. Returns
-    /// their number.
-    pub(crate) fn answer_bell(&self, local: &mut Local, now: u64) -> usize {
+    /// Ends the polls of the tasks for which the bell has rung. The caller has the lock.
+    pub(crate) fn answer_bell(&self, local: &mut Local, now: u64) {
         let Local { keep, ready, .. } = local;
-        let Some(rung) = self.bell.answer() else { return 0 };
-        self.end_all(ready, keep.signalled(rung), now)
+        if let Some(rung) = self.bell.answer() {
+            self.end_all(ready, keep.signalled(rung), now);
+        }
     }
 
     /// Ends the polls of those tasks kept here that were signalled, or have been here since the

@@ -1,5 +1,6 @@
 //! When a worker keeps tasks, and for how long; [`keep`](crate::queue::keep) has the protocol.
 
+use super::wake;
 use super::worker::{Keeping, Worker};
 use crate::policy::keeping::{self, Period};
 use crate::primitives::atomic::Ordering;
@@ -63,7 +64,11 @@ impl Worker<'_> {
     /// Answers the bell.
     #[cold]
     pub(super) fn answer_bell(&mut self) {
-        self.keeping.ended += self.context.seat.answer_bell(self.context.now.get()) as u64;
+        let answered = self.context.seat.answer_bell(self.context.now.get());
+        self.keeping.ended += answered.ended as u64;
+        if let Some(signaller) = answered.sent_to {
+            wake::follow(&self.shared, signaller);
+        }
     }
 
     /// Settles, if the worker keeps tasks. Returns whether any task is ready then.
@@ -89,3 +94,77 @@ impl Worker<'_> {
 
 #[cfg(all(test, loom))]
 mod model;
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::policy::Locality;
+    use crate::policy::timing::RESOLUTION;
+    use crate::processor::context::Context;
+    use crate::processor::neighbours::Neighbours;
+    use crate::processor::seat::Seat;
+    use crate::processor::shared::Hooks;
+    use crate::raw_task::blocks::{Birth, Room};
+    use crate::raw_task::id;
+    use crate::raw_task::rights::Reference;
+    use crate::raw_task::state::Signal;
+    use crate::scheduler::run;
+    use crate::task;
+    use crate::task::word_waker::WordWaker;
+    use crate::timers::Rules;
+    use crate::topology::Topology;
+    use std::future::pending;
+    use std::panic::Location;
+
+    /// Has worker 0 of two keep a task, has each of the `signallers` wake it, a worker or another
+    /// thread, and answers the bell. Returns whether the task is then in the inbox of worker 1.
+    fn goes_to_worker_1(signallers: &[Option<usize>]) -> bool {
+        let (shared, seats) = Seat::all(
+            Neighbours::all(&Topology::flat(2), &[0, 1]),
+            Locality::default(),
+            Hooks::default(),
+            0,
+            Rules::new::<WordWaker>(RESOLUTION),
+        );
+        let contexts: Vec<_> = seats.map(|seat| Context::new(seat, 0)).collect();
+        let keeper = &contexts[0];
+        let poll = || {
+            let task = keeper.seat.pop(false).expect("the task is in the queue").task;
+            keeper.enter(|| run::run(keeper, task));
+        };
+        let birth = Birth { home: shared.home(0), id: id::take_one(), room: Room::Compact };
+        let (right, handle) = task::make(pending::<()>(), (), Location::caller(), birth);
+        drop(handle);
+        let task = Reference::of(right.live());
+        keeper.seat.push_new(right, 0);
+        keeper.seat.begin_to_keep();
+        poll();
+        for signaller in signallers {
+            let signal = || wake::signal(task.live(), Signal::Wake);
+            match signaller {
+                Some(worker) => contexts[*worker].enter(signal),
+                None => signal(),
+            }
+        }
+        assert_eq!(keeper.ready(), 0, "the bell has rung, and is not answered yet");
+        let answered = keeper.seat.answer_bell(0);
+        let sent: Vec<_> = shared.processors[1].inbox.take().collect();
+        assert_eq!((answered.ended, keeper.ready() + sent.len()), (1, 1));
+        assert_eq!(answered.sent_to, (!sent.is_empty()).then_some(1));
+        let goes = !sent.is_empty();
+        for task in sent {
+            keeper.seat.push(task, 0);
+        }
+        wake::signal(task.live(), Signal::Abort);
+        poll();
+        goes
+    }
+
+    #[test]
+    fn a_kept_task_goes_to_the_worker_that_has_woken_it() {
+        assert!(goes_to_worker_1(&[Some(1)]));
+        assert!(goes_to_worker_1(&[Some(1), Some(1)]));
+        assert!(!goes_to_worker_1(&[None]));
+        assert!(!goes_to_worker_1(&[None, Some(1)]));
+    }
+}

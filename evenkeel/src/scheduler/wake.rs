@@ -15,7 +15,7 @@ use crate::processor::context::{self, Context};
 use crate::processor::runtimes;
 use crate::processor::seat::Signalled;
 use crate::processor::shared::Shared;
-use crate::queue::keep;
+use crate::queue::keep::{self, Rung};
 use crate::raw_task::header::{Header, Live};
 use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Release, Signal, Word};
@@ -96,7 +96,7 @@ fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Re
     match context.seat.signal(task, signal, consume, context.now.get()) {
         Signalled::Already(release) => {
             if let Some(kept) = kept {
-                kept.ring(context.shared());
+                kept.ring(context.shared(), Some(context.seat.me()));
             }
             release
         }
@@ -164,7 +164,7 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
                 if let Some(kept) = kept
                     && let Some(shared) = runtimes::with_processor(home)
                 {
-                    kept.ring(&shared);
+                    kept.ring(&shared, None);
                 }
                 return release;
             }
@@ -190,11 +190,13 @@ impl Kept {
         task.keeper().map(|keeper| Self { keeper, place: keep::place_of(&task) })
     }
 
-    /// Tells the processor that may keep the task. The signal found it not idle.
+    /// Tells the processor that may keep the task. The signal found it not idle. The `signaller` is
+    /// a worker or a relief of the runtime, or another thread.
     #[cold]
-    fn ring(self, shared: &Shared) {
+    fn ring(self, shared: &Shared, signaller: Option<usize>) {
         if self.keeper < shared.workers {
-            shared.processors[self.keeper].bell.ring(self.place);
+            let signaller = signaller.filter(|&signaller| signaller < shared.workers);
+            shared.processors[self.keeper].bell.ring(Rung { place: Some(self.place), signaller });
             follow(shared, self.keeper);
         }
     }
@@ -242,7 +244,7 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
 
 /// Follows what a worker takes for a task in the inbox of processor `target`, up to a
 /// read-modify-write.
-fn follow(shared: &Shared, target: usize) {
+pub(super) fn follow(shared: &Shared, target: usize) {
     fence::after_read_modify_write(Edge::IdlePush);
     let counts = shared.idle.counts();
     let away = shared.is_away(target);

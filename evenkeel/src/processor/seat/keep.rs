@@ -3,10 +3,20 @@
 use super::Seat;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
+use crate::processor::Local;
 use crate::queue::ring::Entry;
 use crate::raw_task::header::Live;
 use crate::raw_task::rights::Runnable;
 use crate::raw_task::state::{Polled, Signal};
+
+/// What an answer to the bell has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answered {
+    /// The number of polls that it has ended.
+    pub(crate) ended: usize,
+    /// The worker in whose inbox it has left the tasks.
+    pub(crate) sent_to: Option<usize>,
+}
 
 impl Seat {
     /// Keeps a task whose poll has returned `Pending`, if that may be.
@@ -72,10 +82,29 @@ impl Seat {
         self.processor().settle(&mut self.local(), now);
     }
 
-    /// Ends the polls of the tasks for which the bell has rung. Returns their number.
+    /// Ends the polls of the tasks for which the bell has rung: leaves them in the inbox of the
+    /// worker that has signalled them, up to a read-modify-write, or puts them into the queue.
     #[cold]
-    pub(crate) fn answer_bell(&self, now: u64) -> usize {
-        self.processor().answer_bell(&mut self.local(), now)
+    pub(crate) fn answer_bell(&self, now: u64) -> Answered {
+        let mut local = self.local();
+        let Some(rung) = self.processor().bell.answer() else { return Answered::default() };
+        let Local { keep, ready, .. } = &mut *local;
+        let elsewhere = rung.signaller.filter(|&signaller| signaller != self.me);
+        let mut answered = Answered::default();
+        for task in keep.signalled(rung) {
+            answered.ended += 1;
+            let Some(task) = task.end(Polled::KEPT) else { continue };
+            match elsewhere {
+                Some(signaller) => {
+                    self.shared().processors[signaller].inbox.push(task);
+                    answered.sent_to = elsewhere;
+                }
+                None => {
+                    ready.push(self.ends(), Entry { task, since: now });
+                }
+            }
+        }
+        answered
     }
 
     /// Ends the polls of the tasks kept here that were signalled, or have been here since the last
