@@ -2,6 +2,7 @@
 
 use super::entry;
 use super::scope::{Scope, in_place};
+use crate::primitives::unwind::Contained;
 use crate::primitives::{Mutex, lock};
 use crate::runtime::Handle;
 use std::fmt;
@@ -114,19 +115,21 @@ impl Handle {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let results: Vec<_> = (0..self.workers()).map(|_| Mutex::new(None)).collect();
+        // Contained: if a part panics, the results of others are dropped while that unwinds.
+        let results: Vec<_> =
+            (0..self.workers()).map(|_| Contained::new(Mutex::new(None))).collect();
         in_place(
             self.clone(),
             |scope| scope,
             |scope| {
                 scope.spawn_broadcast(|_, context| {
-                    let place = &results[context.index()];
+                    let place = &*results[context.index()];
                     let result = op(context);
                     *lock(place) = Some(result);
                 });
             },
         );
-        let results = results.into_iter().map(|result| lock(&result).take());
+        let results = results.into_iter().map(|result| lock(&result.into_inner()).take());
         let results: Option<Vec<_>> = results.collect();
         results.expect("broadcast is called on a runtime that is over")
     }

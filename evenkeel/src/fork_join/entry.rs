@@ -53,7 +53,9 @@ impl Handle {
     /// takes. Each of these closures lies on top of the wait, and may wait in turn: thousands of
     /// jobs that are sent to one runtime and all install on another can overflow a worker's stack.
     /// A runtime that this thread drives cannot be waited for by a closure on top of that, which
-    /// another current-thread runtime runs on this thread.
+    /// another current-thread runtime runs on this thread. Nor can the own runtime of a worker that
+    /// drives a current-thread one, by what that runs: no call or part of a broadcast for the
+    /// worker is taken below the drive.
     ///
     /// # Panics
     /// With the panic of `f`. Also if the runtime has begun to shut down.

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
 use super::broadcast::BroadcastContext;
-use super::scope::{Address, Scope, in_place, on_worker};
+use super::scope::{Address, Form, Scope, in_place, on_worker};
 use super::{entry, spawned};
 use crate::deque::fifo::Fifo;
 use crate::runtime::Handle;
@@ -33,6 +33,14 @@ use std::fmt;
 ///     scope_fifo(|scope| scope.spawn_broadcast(|_, _| write("each worker")));
 /// });
 /// assert_eq!(log.into_inner().unwrap(), ["first", "second", "third", "each worker"]);
+/// ```
+/// It does not lead to a [`Scope`], which might end before the job that it gets:
+/// ```compile_fail,E0277
+/// use evenkeel::fork_join::{Scope, ScopeFifo, scope_fifo};
+/// fn base<'a, 'scope>(scope: &'a ScopeFifo<'scope>) -> &'a impl AsRef<Scope<'scope>> {
+///     scope
+/// }
+/// scope_fifo(|scope| base(scope).as_ref().spawn(|_| {}));
 /// ```
 pub struct ScopeFifo<'scope> {
     base: Scope<'scope>,
@@ -168,8 +176,8 @@ impl<'scope> ScopeFifo<'scope> {
     }
 }
 
-impl<'scope> AsRef<Scope<'scope>> for ScopeFifo<'scope> {
-    fn as_ref(&self) -> &Scope<'scope> {
+impl<'scope> Form<'scope> for ScopeFifo<'scope> {
+    fn base(&self) -> &Scope<'scope> {
         &self.base
     }
 }

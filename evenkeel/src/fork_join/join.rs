@@ -279,7 +279,7 @@ where
     let half = unsafe { Half::put(place, &mut room, oper_b) };
     deque.push(place);
     if deque.is_asked() {
-        spawned::answer();
+        spawned::answer(deque);
     }
     join_pushed(deque, half, entered, oper_a, |a, b| (a, b))
 }
@@ -298,7 +298,7 @@ where
     A: FnOnce(Here<'_>) -> RA,
     B: FnOnce(Here<'_>) -> RB,
 {
-    let unwinding = Unwinding(half);
+    let unwinding = Unwinding(half, entered);
     let first = oper_a(Here { deque, head: half.place.next(), migrated: entered });
     mem::forget(unwinding);
     let first = unwind::Contained::new(first);
@@ -339,8 +339,8 @@ fn settle<F, R>(half: Half<F, R>, entered: bool) -> std::thread::Result<R>
 where
     F: FnOnce(Here<'_>) -> R,
 {
-    context::with_worker(|context| {
-        let context = context.expect("a fork ends on the worker where it began");
+    // SAFETY: the worker is still in the fork, and its deque exists.
+    context::with_owner(unsafe { half.place.deque() }, |context| {
         let deque = &context.seat.processor().deque;
         job::run_above(context, deque.level_above(half.place));
         if deque.reclaim(half.place) == Reclaimed::Own {
@@ -375,7 +375,7 @@ where
 
 /// Waits for the second half when the first one panics: the second borrows from the frame that is
 /// being unwound.
-struct Unwinding<F, R>(Half<F, R>)
+struct Unwinding<F, R>(Half<F, R>, bool)
 where
     F: FnOnce(Here<'_>) -> R;
 
@@ -386,17 +386,17 @@ where
     // In line, so that it keeps no more than the fork does anyway.
     #[inline(always)]
     fn drop(&mut self) {
-        settle_unwinding(self.0);
+        settle_unwinding(self.0, self.1);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn settle_unwinding<F, R>(half: Half<F, R>)
+fn settle_unwinding<F, R>(half: Half<F, R>, entered: bool)
 where
     F: FnOnce(Here<'_>) -> R,
 {
     // The panic that unwinds is the first half's, and takes precedence over the second's.
-    let outcome = settle(half, false);
+    let outcome = settle(half, entered);
     unwind::contain(|| drop(outcome));
 }

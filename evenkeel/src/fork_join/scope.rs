@@ -115,7 +115,7 @@ where
 /// As [`scope()`], in the form that `make` gives the scope.
 pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
 where
-    S: AsRef<Scope<'scope>>,
+    S: Form<'scope>,
     OP: FnOnce(&S) -> R + Send,
     R: Send,
 {
@@ -180,7 +180,7 @@ pub(super) fn in_place<'scope, S, OP, R>(
     op: OP,
 ) -> R
 where
-    S: AsRef<Scope<'scope>>,
+    S: Form<'scope>,
     OP: FnOnce(&S) -> R,
 {
     let own = handle.clone();
@@ -188,7 +188,7 @@ where
         Some(context) => scope_on(context, make, op),
         None => {
             let scope = make(Scope::new(handle, 0));
-            let (result, base) = scope.as_ref().run(|| op(&scope));
+            let (result, base) = scope.base().run(|| op(&scope));
             wait_for_others(&base.handle, &|| {
                 // A runtime that shuts down sends no more workers.
                 while base.handle.is_shutting_down() && base.run_outside() {}
@@ -203,13 +203,13 @@ where
 /// number is one of that runtime's.
 fn scope_on<'scope, S, OP, R>(context: &Context, make: impl FnOnce(Scope<'scope>) -> S, op: OP) -> R
 where
-    S: AsRef<Scope<'scope>>,
+    S: Form<'scope>,
     OP: FnOnce(&S) -> R,
 {
     let floor = context.seat.processor().deque.level();
     let handle = Handle::new(context.shared().clone());
     let scope = make(Scope::new(handle, context.next_scope()));
-    let (result, base) = scope.as_ref().run(|| op(&scope));
+    let (result, base) = scope.base().run(|| op(&scope));
     job::run_above(context, floor);
     base.wait(context);
     base.finish(result)
@@ -434,8 +434,14 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-impl<'scope> AsRef<Scope<'scope>> for Scope<'scope> {
-    fn as_ref(&self) -> &Self {
+/// A form of a scope. It is no public conversion: a first-in-first-out job counts itself out before
+/// its worker has run what lies in the deque above it, and so may not spawn into the base.
+pub(super) trait Form<'scope> {
+    fn base(&self) -> &Scope<'scope>;
+}
+
+impl<'scope> Form<'scope> for Scope<'scope> {
+    fn base(&self) -> &Self {
         self
     }
 }

@@ -3,10 +3,10 @@
 
 #![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
-use crate::deque::Spilled;
 use crate::deque::closures::erase;
 use crate::deque::fifo::Fifo;
 use crate::deque::slot::Slot;
+use crate::deque::{Deque, Spilled};
 use crate::processor::context::{self, Context};
 use crate::scheduler::job;
 use crate::scheduler::job::Run;
@@ -77,13 +77,13 @@ pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut 
         deque.spill(Spilled::new(address, job::code(run)));
     }
     if !has_room && deque.is_asked() {
-        answer();
+        answer(deque);
     }
 }
 
 /// Publishes jobs after a push, because a thief has asked.
 #[cold]
 #[inline(never)]
-pub(super) fn answer() {
-    context::with_worker(|context| context.expect("jobs are pushed by workers").answer_thieves());
+pub(super) fn answer(deque: &Deque) {
+    context::with_owner(deque, Context::answer_thieves);
 }

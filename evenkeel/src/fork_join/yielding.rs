@@ -1,9 +1,10 @@
 //! How a closure can yield the worker that it runs on, and what it can ask of it.
 
 use super::entry;
+use crate::primitives::clock;
 use crate::processor::context::{self, Context};
 use crate::runtime::Handle;
-use crate::scheduler::job::{self, Stolen};
+use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::{broadcast, errands, guest};
 
 /// The result of a yield.
@@ -90,16 +91,27 @@ fn run_local(context: &Context) -> bool {
 }
 
 /// Takes a job from another worker, if the caller's own deque is empty: a thief's deque is empty
-/// when it begins.
+/// when it begins. It asks for private jobs, and seizes those of the first worker that it has asked
+/// in vain, by earlier yields: that worker may wait for the caller, and push no more.
 fn steal(context: &Context) -> bool {
     let shared = context.shared();
     if !context.seat.processor().deque.is_empty() {
         return false;
     }
+    let before = context.asked.take();
     for other in shared.hosts(context.seat.me()) {
         let deque = &shared.processor(other).deque;
         if !deque.has_public() && deque.has_private() {
-            deque.ask();
+            if context.asked.get().is_some() {
+                deque.ask();
+            } else {
+                let since = before.filter(|&(host, _)| host == other).map(|(_, since)| since);
+                let mut asked = Asked(since.unwrap_or_default());
+                if asked.is_in_vain(deque, clock::now()) {
+                    deque.seize();
+                }
+                context.asked.set(Some((other, asked.0)));
+            }
         }
         if !job::may_take(context, other, 0) {
             continue;

@@ -1,6 +1,7 @@
 //! Handling of caught panics, and containment of panics that no caller or joiner receives.
 
 use std::any::Any;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::{mem, thread};
@@ -95,6 +96,14 @@ impl<T> Contained<T> {
     #[inline(always)]
     pub(crate) fn into_inner(mut self) -> T {
         self.0.take().expect("it is taken once")
+    }
+}
+
+impl<T> Deref for Contained<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("it is there until it is taken")
     }
 }
 

@@ -109,6 +109,8 @@ pub(crate) struct Context {
     /// A buffer for tasks on their way from another processor's queue to this one's; empty
     /// otherwise.
     pub(crate) moved: RefCell<Vec<Entry>>,
+    /// The worker that yields of fork-join have asked for jobs, and since when.
+    pub(crate) asked: Cell<Option<(usize, u64)>>,
 }
 
 thread_local! {
@@ -123,6 +125,11 @@ thread_local! {
 }
 
 thread_local! {
+    /// The context with which the thread has [settled](Context::settle) as a worker.
+    static SETTLED: Cell<Option<&'static Context>> = const { Cell::new(None) };
+}
+
+thread_local! {
     /// The deque of the worker: a fork reaches it by one load.
     static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
 }
@@ -133,6 +140,16 @@ struct Leave {
     context: *const Context,
     forking: *const Context,
     deque: *const Deque,
+}
+
+impl Leave {
+    fn now() -> Self {
+        Self {
+            context: CONTEXT.with(Cell::get),
+            forking: FORKING.with(Cell::get),
+            deque: DEQUE.with(Cell::get),
+        }
+    }
 }
 
 impl Drop for Leave {
@@ -176,6 +193,7 @@ impl Context {
             scoped: Cell::default(),
             blocks: RefCell::new(Blocks::take_inside()),
             moved: RefCell::default(),
+            asked: Cell::default(),
         }
     }
 
@@ -208,17 +226,12 @@ impl Context {
     }
 
     fn begin(&self) -> Leave {
-        let before = Leave {
-            context: CONTEXT.with(Cell::get),
-            forking: FORKING.with(Cell::get),
-            deque: DEQUE.with(Cell::get),
-        };
+        let before = Leave::now();
         if self.role != Role::Spare {
             CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         }
         if self.role != Role::Relief {
-            FORKING.with(|context| context.set(ptr::from_ref(self)));
-            DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
+            self.fork_here();
         }
         before
     }
@@ -245,6 +258,11 @@ impl Context {
     /// thread lives. For tasks the thread is outside: it has no loop in which it would take back
     /// what has become complete elsewhere.
     pub(crate) fn settle(&'static self) {
+        self.fork_here();
+        SETTLED.with(|settled| settled.set(Some(self)));
+    }
+
+    fn fork_here(&self) {
         FORKING.with(|context| context.set(ptr::from_ref(self)));
         DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
     }
@@ -516,6 +534,28 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
     // thread, and `f` cannot keep the result.
     f(unsafe { context.as_ref() })
+}
+
+/// Calls `f` with the context of this thread to which `deque` belongs, as the thread's present one.
+///
+/// It is the innermost one, with one exception: a thread that has [settled](Context::settle) may
+/// drive another runtime inside a closure that has a [`Worker`](crate::fork_join::Worker). The
+/// `Worker` leads to the deque below that runtime, where the thread has no loop, as outside.
+pub(crate) fn with_owner<R>(deque: &Deque, f: impl FnOnce(&Context) -> R) -> R {
+    with_worker(|innermost| {
+        let is_owner =
+            |context: &Context| ptr::eq(&raw const *context.seat.processor().deque, deque);
+        let innermost = innermost.expect("jobs are pushed by workers");
+        if is_owner(innermost) {
+            return f(innermost);
+        }
+        let settled = SETTLED.with(Cell::get).filter(|settled| is_owner(settled));
+        let settled = settled.expect("no other context is below the innermost one");
+        let _leave = Leave::now();
+        CONTEXT.with(|context| context.set(ptr::null()));
+        settled.fork_here();
+        f(settled)
+    })
 }
 
 /// Calls `f` with the context of this thread, if it is a worker, a spare or a relief.

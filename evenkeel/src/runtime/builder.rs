@@ -20,6 +20,7 @@ use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
 use crate::topology::Topology;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -493,11 +494,15 @@ impl Builder {
         drop(started);
         for worker in workers {
             let index = worker.index();
-            let Err(source) = spawn(worker) else { continue };
+            let spawned = catch_unwind(AssertUnwindSafe(|| spawn(worker)));
+            if let Ok(Ok(())) = spawned {
+                continue;
+            }
             if is_custom {
                 // The caller may have kept workers for later, which cannot be waited for.
                 runtime.abandon();
             }
+            let source = spawned.unwrap_or_else(|panic| resume_unwind(panic)).unwrap_err();
             return Err(BuildError::Thread { worker: index, source });
         }
         Ok(runtime)

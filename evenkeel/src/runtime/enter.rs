@@ -21,9 +21,11 @@ impl Handle {
     /// Guards nest, and are dropped in the reverse of the order in which they were made. Inside a
     /// task, a closure of `spawn_blocking` or a `block_on`, also of another runtime, the guard
     /// makes its runtime the current one as it does outside. The task stays one of its own runtime:
-    /// its [budget](crate::budget), [`task::current`](crate::task::current()) and
-    /// [`fork_join`](crate::fork_join) do not change, and closures of fork-join that its thread
-    /// runs meanwhile are inside the entered runtime too.
+    /// its [budget](crate::budget), [`task::current`](crate::task::current()), and of
+    /// [`fork_join`](crate::fork_join) the joins, jobs, yields and numbers of workers do not
+    /// change. [Scopes](crate::fork_join::scope()) and
+    /// [broadcasts](crate::fork_join::broadcast()) go to the entered runtime. Closures of fork-join
+    /// that its thread runs meanwhile are inside the entered runtime too.
     ///
     /// A runtime that is over, or shuts down, can be entered. A task that is spawned inside is
     /// cancelled at once, as by [`Handle::spawn`]; timers panic, and sockets that have to wait

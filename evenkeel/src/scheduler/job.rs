@@ -39,7 +39,7 @@ unsafe fn typed(code: Code) -> Run {
 
 /// Since when a thief has asked a worker for jobs; zero if it has not.
 #[derive(Debug, Default)]
-pub(crate) struct Asked(u64);
+pub(crate) struct Asked(pub(crate) u64);
 
 impl Asked {
     /// Asks, if there is anything to ask for. Returns true if the thief has asked in vain for so

@@ -215,6 +215,15 @@ fn a_join_context_tells_which_half_has_migrated() {
     assert_eq!(seen, (false, false), "no other worker could steal");
     let seen = join_context(|a| a.migrated(), |b| b.migrated());
     assert_eq!(seen, (true, true), "the caller is no worker");
+    let after_panic = AtomicBool::new(false);
+    let panics = AssertUnwindSafe(|| {
+        join_context(
+            |_| panic!("the first half"),
+            |b| after_panic.store(b.migrated(), Ordering::Relaxed),
+        )
+    });
+    catch_unwind(panics).unwrap_err();
+    assert!(after_panic.into_inner(), "the second half is not on the caller's thread either");
 }
 
 #[test]

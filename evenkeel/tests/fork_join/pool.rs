@@ -5,7 +5,7 @@ use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{
     self, BroadcastContext, ScopeFifo, Yield, broadcast, has_pending_jobs, in_place_scope,
-    in_place_scope_fifo, is_worker, join, scope, scope_fifo, worker_count, worker_index,
+    in_place_scope_fifo, is_worker, join, on_worker, scope, scope_fifo, worker_count, worker_index,
     yield_local, yield_now,
 };
 use evenkeel::object::Object;
@@ -1038,4 +1038,135 @@ fn a_scope_of_a_worker_that_has_entered_another_runtime_waits_for_all_jobs() {
         });
         assert_eq!(count, 3, "round {round}");
     }
+}
+
+/// A thread that has settled drives another runtime inside a closure of fork-join. What it forks
+/// there by a worker of the closure's belongs to the deque below.
+#[test]
+fn a_worker_forks_under_a_runtime_that_its_settled_thread_drives() {
+    let _watchdog = watchdog();
+    thread::spawn(|| {
+        let mut threads = Vec::new();
+        let runtime = Builder::new().workers(2).build_with(|worker| {
+            if worker.index() == 0 {
+                worker.settle().unwrap();
+            } else {
+                threads.push(thread::spawn(|| worker.run()));
+            }
+            Ok(())
+        });
+        let runtime = runtime.unwrap();
+        let driven = Builder::new_current_thread().build().unwrap();
+        let runs = AtomicUsize::new(0);
+        let (begun, end) = (AtomicBool::new(false), AtomicBool::new(false));
+        on_worker(|mut worker| {
+            // Another job of the same deque lies below.
+            worker.join(
+                |mut worker| {
+                    driven.block_on(async {
+                        // Neither half is stolen, and the first one panics.
+                        let second = String::from("it is dropped once");
+                        let panics = AssertUnwindSafe(|| {
+                            worker.join(
+                                |_| panic!("the first half"),
+                                |_| {
+                                    assert_eq!(second.len(), 18);
+                                    runs.fetch_add(1, Ordering::SeqCst);
+                                    drop(second);
+                                },
+                            );
+                        });
+                        assert_eq!(message(catch_unwind(panics)), "the first half");
+                        // The other worker has the second half until the first one is over.
+                        worker.join(
+                            |_| {
+                                until(|| begun.load(Ordering::SeqCst));
+                                end.store(true, Ordering::SeqCst);
+                            },
+                            |_| {
+                                begun.store(true, Ordering::SeqCst);
+                                until(|| end.load(Ordering::SeqCst));
+                                runs.fetch_add(1, Ordering::SeqCst);
+                            },
+                        );
+                        assert_eq!(evenkeel::spawn(async { 4 }).await.unwrap(), 4);
+                        assert_eq!(fib(10), 55);
+                    });
+                    assert_eq!(worker.join(|_| 1, |_| 2), (1, 2));
+                },
+                |_| runs.fetch_add(1, Ordering::SeqCst),
+            );
+        });
+        assert_eq!(runs.load(Ordering::SeqCst), 3);
+        runtime.detach();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    })
+    .join()
+    .unwrap();
+}
+
+/// A worker leaves two jobs and pushes no more, because it waits for both.
+#[test]
+fn a_worker_that_yields_takes_the_jobs_of_one_that_waits_for_them() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let (yields, complete) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let is_over = || complete.load(Ordering::SeqCst) == 2;
+    runtime.install(|| {
+        scope(|scope| {
+            scope.spawn(|_| {
+                yields.store(true, Ordering::SeqCst);
+                while !is_over() {
+                    yield_now().expect("this is a worker");
+                }
+            });
+            until(|| yields.load(Ordering::SeqCst));
+            for _ in 0..2 {
+                scope.spawn(|_| {
+                    complete.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            until(is_over);
+        });
+    });
+}
+
+#[test]
+fn a_panic_in_the_caller_s_closure_ends_a_build_that_has_kept_a_worker() {
+    let _watchdog = watchdog();
+    let mut kept = None;
+    let panics = AssertUnwindSafe(|| {
+        Builder::new().workers(2).build_with(|worker| {
+            assert!(kept.is_none(), "a closure of the caller");
+            kept = Some(worker);
+            Ok(())
+        })
+    });
+    assert_eq!(message(catch_unwind(panics)), "a closure of the caller");
+    drop(kept);
+}
+
+/// The result of a broadcast's part has a destructor that panics while another part's panic
+/// unwinds.
+#[test]
+fn a_panic_of_a_broadcast_s_part_goes_before_that_of_a_result_s_destructor() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a destructor");
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let all = Barrier::new(2);
+    let panics = AssertUnwindSafe(|| {
+        runtime.handle().broadcast(|context| {
+            all.wait();
+            assert_eq!(context.index(), 0, "a part");
+            Bomb
+        })
+    });
+    assert!(message(catch_unwind(panics)).contains("a part"));
 }
