@@ -8,8 +8,8 @@
 //! ```
 //! This is the whole public surface of `rayon-core` 1.13, with its semantics except for the
 //! differences below. A [`ThreadPool`] is an [`evenkeel::Runtime`]; on a worker of a runtime of the
-//! program's own, such as inside a task, the functions of this crate use that runtime. (Where such a
-//! task has [entered](evenkeel::Runtime::enter) another runtime, scopes and broadcasts use that.)
+//! program's own, such as inside a task, the functions of this crate use that runtime. (Where such
+//! a task has [entered](evenkeel::Runtime::enter) another runtime, scopes and broadcasts use that.)
 //!
 //! # What is different
 //! **Waiting.** A worker of rayon that waits for a [`join()`] or a [`scope()`] runs any job that it

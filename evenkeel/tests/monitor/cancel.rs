@@ -4,7 +4,9 @@
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
-use evenkeel::sync::monitor::{Accepted, Clause, Condition, End, Held, Monitor, call, lock_all};
+use evenkeel::sync::monitor::{
+    Accepted, Clause, Condition, End, Held, Monitor, call, lock_all, try_lock_all,
+};
 use evenkeel::time::sleep;
 use evenkeel::{Builder, spawn};
 use futures::channel::oneshot;
@@ -535,6 +537,22 @@ fn g9_forgotten_futures_and_holds() {
     mem::forget(hold(&one));
     mem::forget(Hand::waiting(lock_all([&one, &two])));
     drop((one, two));
+}
+
+/// The future of an acceptor is forgotten, and another monitor comes to the place of one of its
+/// set: a call of the set that is there now is not let in by that acceptor.
+#[test]
+fn g9_a_forgotten_acceptor_lets_nothing_into_other_monitors() {
+    let mut pair = [Plain::default(), Plain::default()];
+    let held = try_lock_all([&pair[0], &pair[1]]).expect("they are free");
+    mem::forget(Hand::waiting(Held::accept(held, [Clause::new(F)])));
+    pair[1] = Plain::default();
+    for is_held in [false, true] {
+        let held = is_held.then(|| hold(&pair[1]));
+        drop(Hand::waiting(call([&pair[0], &pair[1]], F, async |_| {})));
+        drop(held);
+        assert!(is_free(&pair[1]));
+    }
 }
 
 /// Tasks that wait in every way, when their runtime is dropped.

@@ -239,8 +239,10 @@ fn a_joined_handle_and_a_call_outside_of_a_set_panic() {
     let local = LocalSet::new();
     let mut handle = local.spawn_local(async {});
     evenkeel::block_on(local.run_until(&mut handle)).unwrap();
-    let insert = move || drop(JoinSet::new().insert_local(handle));
+    let mut set = JoinSet::new();
+    let insert = || drop(set.insert_local(handle));
     assert!(catch_unwind(std::panic::AssertUnwindSafe(insert)).is_err());
+    assert!(set.is_empty(), "the handle would never be joined");
     assert!(catch_unwind(|| drop(JoinSet::new().spawn_local(async {}))).is_err());
 }
 

@@ -8,6 +8,7 @@ use super::held::Held;
 use super::members::{Members, Slot};
 use super::node::{Kind, Node, Op, Place, Ticket};
 use super::set::Set;
+use super::state::others_of;
 use super::waiting;
 use crate::task::budget::Unit;
 use crate::task::word_waker::WordWaker;
@@ -229,6 +230,11 @@ impl<S: Set> Held<S> {
     /// The end of the object ([`End`]) is different: a task that waits for it comes in when the
     /// acceptor has left.
     ///
+    /// # Cost
+    /// For each clause the acceptor looks through the queued entrants until it finds a caller,
+    /// under the lock of the set's first monitor: with thousands of callers of operations that are
+    /// not accepted, tasks that enter meanwhile spin for some microseconds.
+    ///
     /// # Source
     /// The `_Accept` of µC++ (Buhr et al., 1992) and the `waitfor` of C∀ (Delisle, 2018).
     ///
@@ -333,6 +339,8 @@ unsafe fn begin(
     // Before the lock is taken: cloning a foreign waker runs the caller's code.
     let waker = WordWaker::of(waker);
     node.fill(Kind::Acceptor, Place::Mask, cores, Op::NONE);
+    // Dropped after the lock is released, with what it is exchanged for.
+    let mut others = matches!(patience, Patience::Waits).then(|| others_of(cores)).flatten();
     let mut state = leader.lock();
     for (index, clause) in clauses.iter().enumerate() {
         let Some(caller) = state.caller(clause.accepted(), cores) else { continue };
@@ -377,7 +385,7 @@ unsafe fn begin(
     unsafe { node.with(|ticket| ticket.call = own) };
     node.word.wait(waker);
     *queued = true;
-    state.put_acceptor(node, mask);
+    state.put_acceptor(node, mask, &mut others);
     None
 }
 

@@ -43,10 +43,13 @@
 //! passes on as a whole, or the nodes go into a reservation. So the leader's lock is enough to pass
 //! on a set of any size; the other cores are not touched.
 //!
-//! What was true when the signal came is true after the wait: an `if` before the wait is enough.
-//! But the signal of a dropped waiter goes on to the next waiter of the condition. If
-//! [data](Condition::front) or arguments tell waiters apart, a waiter that comes back checks again,
-//! as in `readers_writers_internal.rs` below.
+//! What was true when the signal came is true after the wait, if the signaller signals one waiter
+//! and then leaves or waits: an `if` before the wait is enough. There are three exceptions, in
+//! which a waiter that comes back checks again. Of several that are signalled in one hold, each but
+//! the first comes after another one. A signaller may go on to change the value, accept a call or
+//! split its hold. And the signal of a dropped waiter goes on to the next waiter of the condition,
+//! whose [data](Condition::front) or arguments may be others, as in `readers_writers_internal.rs`
+//! below.
 //!
 //! # Why nothing is lost when a future is dropped
 //! A dropped future takes the lock of the core where its node waits. It either finds the node

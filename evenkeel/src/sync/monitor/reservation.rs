@@ -154,7 +154,7 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     // Allocated before the locks are taken.
     let mut entries = Stack::new();
     for _ in cores.as_ref() {
-        entries.put(Box::new(Entry { reservation: reservation.clone(), below: None }));
+        entries.put(Entry::of(reservation.clone()));
     }
     let mut desk = reservation.lock();
     let mut state = leader.lock();
@@ -409,6 +409,16 @@ pub(super) struct Stack(Option<Box<Entry>>);
 pub(super) struct Entry {
     reservation: Arc<Reservation>,
     below: Option<Box<Self>>,
+    /// The entries from here down.
+    height: usize,
+    /// The height that the stack had when its closed entries were last taken out.
+    cleared: usize,
+}
+
+impl Entry {
+    fn of(reservation: Arc<Reservation>) -> Box<Self> {
+        Box::new(Self { reservation, below: None, height: 1, cleared: 0 })
+    }
 }
 
 impl Stack {
@@ -428,6 +438,8 @@ impl Stack {
     }
 
     fn put(&mut self, mut entry: Box<Entry>) {
+        let (height, cleared) = self.0.as_ref().map_or((0, 0), |top| (top.height, top.cleared));
+        (entry.height, entry.cleared) = (height + 1, cleared);
         entry.below = self.0.take();
         self.0 = Some(entry);
     }
@@ -439,12 +451,25 @@ impl Stack {
         Some(entry)
     }
 
-    /// Puts an entry on top, and returns the closed ones that were there. So a holder that splits
-    /// and joins for ever keeps only open reservations.
+    /// Puts an entry on top, and returns closed ones that it has taken out: those that were there,
+    /// and all of them once the stack is twice as high as it was after the last time. So a holder
+    /// that splits and joins for ever keeps at most about as many closed as open reservations.
     pub(super) fn push(&mut self, entry: Box<Entry>) -> Self {
-        let mut closed = Self::new();
-        while self.0.as_ref().is_some_and(|top| !top.reservation.is_open()) {
-            closed.put(self.take().expect("it is there"));
+        let (mut open, mut closed) = (Self::new(), Self::new());
+        while let Some(top) = &self.0 {
+            let is_high = top.height > 2 * top.cleared + 2 || !open.is_empty();
+            if top.reservation.is_open() && !is_high {
+                break;
+            }
+            let top = self.take().expect("it is there");
+            if top.reservation.is_open() { open.put(top) } else { closed.put(top) }
+        }
+        let is_cleared = !open.is_empty();
+        while let Some(entry) = open.take() {
+            self.put(entry);
+        }
+        if is_cleared && let Some(top) = &mut self.0 {
+            top.cleared = top.height;
         }
         self.put(entry);
         closed
@@ -502,6 +527,33 @@ mod tests {
         assert!(try_lock_all((&one, &other)).is_some());
     }
 
+    /// Each waiter gives up after the next one's reservation lies on top of its own.
+    #[test]
+    fn reservations_that_are_closed_below_open_ones_do_not_pile_up() {
+        let [one, other] = [(); 2].map(Monitor::new);
+        let conditions = [(); 100].map(|()| Condition::new());
+        let wait = |condition| {
+            let held = try_lock_all((&one, &other)).unwrap();
+            let mut waiter = Box::pin(Condition::wait(condition, held));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(waiter.as_mut().poll(&mut context).is_pending());
+            waiter
+        };
+        let waiters: Vec<_> = conditions.iter().map(wait).collect();
+        let mut held = Held::join(one.try_enter().unwrap(), other.try_enter().unwrap());
+        let mut last = None;
+        for (condition, waiter) in conditions.iter().zip(waiters) {
+            assert!(condition.signal(&mut held));
+            let (first, second) = Held::split(held);
+            held = Held::join(first, second);
+            last = Some(waiter);
+            let count = one.core.lock().reservations().count();
+            assert!(count <= 6, "at most two are open");
+        }
+        drop((held, last));
+        assert!(try_lock_all((&one, &other)).is_some());
+    }
+
     /// The leader is freed before the last part is left: the part holder must not touch it.
     #[test]
     fn a_part_outlives_the_leader_if_the_waiter_is_forgotten() {
@@ -531,7 +583,7 @@ mod tests {
         let mut stack = Stack::new();
         for _ in 0..200_000 {
             let reservation = Arc::new(Reservation::new(Box::new([])));
-            assert!(stack.push(Box::new(Entry { reservation, below: None })).is_empty());
+            assert!(stack.push(Entry::of(reservation)).is_empty());
         }
         assert_eq!(stack.iter().count(), 200_000);
         drop(stack);

@@ -9,6 +9,7 @@ use super::node::{List, Node, Op, Ticket};
 use super::reservation::{Entry, Reservation, Stack};
 use super::urgent::Urgent;
 use crate::task::word_waker::WordWaker;
+use std::mem;
 use std::num::NonZeroU32;
 use std::ptr::{self, NonNull};
 
@@ -27,6 +28,9 @@ pub(super) struct State {
     /// holds its set.
     acceptor: *const Node,
     pub(super) mask: u64,
+    /// The numbers of the other cores of the set of the last acceptor that has waited with several.
+    /// Another monitor may come to the place of one whose acceptor's future was forgotten.
+    others: Option<Box<Others>>,
     /// The call that presently holds the set that this core leads, if an acceptor waits for its
     /// end.
     pub(super) call: Option<Acceptance>,
@@ -42,6 +46,17 @@ pub(super) type Acceptance = NonZeroU32;
 // change only under the lock.
 unsafe impl Send for State {}
 
+/// The numbers of all cores of a set but its leader.
+pub(super) type Others = Vec<u64>;
+
+/// Returns them; `None` if the leader is alone.
+#[inline]
+pub(super) fn others_of(cores: Cores<'_>) -> Option<Box<Others>> {
+    // SAFETY: the set borrows its monitors.
+    let numbers = || cores.rest.iter().map(|core| unsafe { core.get() }.id()).collect();
+    (!cores.rest.is_empty()).then(|| Box::new(numbers()))
+}
+
 impl State {
     /// The state of a free monitor.
     pub(super) const fn new() -> Self {
@@ -52,6 +67,7 @@ impl State {
             reservations: Stack::new(),
             acceptor: ptr::null(),
             mask: 0,
+            others: None,
             call: None,
             acceptance: Acceptance::MIN,
         }
@@ -152,10 +168,19 @@ impl State {
         self.entry.find(|ticket| ticket.op.is_in(ops) && ticket.wants(cores))
     }
 
-    /// Installs an acceptor that waits for calls. Its future holds the set; the node is in no queue
-    /// and stays where it is.
-    pub(super) fn put_acceptor(&mut self, node: &Node, mask: u64) {
+    /// Installs an acceptor that waits for calls. Its future holds the set, with these
+    /// [`others`](others_of); the node is in no queue and stays where it is.
+    pub(super) fn put_acceptor(
+        &mut self,
+        node: &Node,
+        mask: u64,
+        others: &mut Option<Box<Others>>,
+    ) {
         (self.acceptor, self.mask) = (node, mask);
+        if others.is_some() {
+            // The caller drops the last one's, without the lock.
+            mem::swap(&mut self.others, others);
+        }
     }
 
     /// Removes the acceptor.
@@ -167,7 +192,9 @@ impl State {
     pub(super) fn is_accepted(&self, cores: Cores<'_>) -> bool {
         let acceptor = self.acceptor();
         // SAFETY: it waits with this core's lock.
-        unsafe { acceptor.with(|ticket| ticket.wants(cores)) }
+        let is_same = unsafe { acceptor.with(|ticket| ticket.wants(cores)) };
+        // By address it is. So it is as long, and the acceptor has left the numbers of these.
+        is_same && (cores.rest.is_empty() || self.others == others_of(cores))
     }
 
     fn acceptor<'a>(&self) -> &'a Node {

@@ -50,8 +50,13 @@ pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
 
 impl Condition {
     /// Leaves the monitors and waits until a holder [signals](Condition::signal) the condition.
-    /// Then this task is inside again, and no other task has been inside since the signaller left
-    /// or waited. Nothing else ends the wait: what was true when the signal came is still true.
+    /// Then this task is inside again, before all entrants. Nothing else ends the wait.
+    ///
+    /// If the signaller has signalled one waiter, and leaves or waits without changing anything
+    /// after that, no other task has been inside since: what was true when the signal came is still
+    /// true. Of several that are signalled in one hold, by [`signal_all`](Condition::signal_all) or
+    /// one after the other, each but the first comes after another one, and looks again. So it does
+    /// where the signaller goes on to change the value, accepts a call or splits its hold.
     ///
     /// Other monitors that the task holds stay held.
     ///

@@ -32,7 +32,10 @@ impl<T> Joined<T> {
     pub(super) fn abort_handle(&self) -> AbortHandle {
         match self {
             Self::Task(handle) => handle.abort_handle(),
-            Self::Local(handle) => handle.abort_handle(),
+            Self::Local(handle) => {
+                handle.assert_unused();
+                handle.abort_handle()
+            }
         }
     }
 

@@ -100,6 +100,12 @@ impl<T> LocalJoinHandle<T> {
         AbortHandle::local(self.waking.clone())
     }
 
+    /// Returns, or panics if the handle has returned its output.
+    #[track_caller]
+    pub(in crate::task) fn assert_unused(&self) {
+        self.outcome.as_ref().expect("the handle has returned its output");
+    }
+
     /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.
     /// Returns false if the handle is finished already. Takes no unit of the budget.
     ///
