@@ -22,11 +22,12 @@
 //!
 //! # The end
 //! After [`Multiplexer::close`] the host sends the handed-over frames, drops those for nodes that
-//! have never come up, and tells the transport that this node leaves. Once the transport has sent
-//! everything, the host does not poll it again, but waits until it has [ended](Transport::ended),
-//! with the usual waits between two looks. These block the host's own thread, but no worker. Then
-//! the host is finished, and drops the transport. If a host ends otherwise, by a panic, this node
-//! has left for its own senders, and so has it for all other nodes.
+//! have never come up, and tells the transport that this node leaves. It does not wait until
+//! nothing more comes: other nodes may never stop sending. Once the transport has sent everything,
+//! the host does not poll it again, but waits until it has [ended](Transport::ended), with the
+//! usual waits between two looks. These block the host's own thread, but no worker. Then the host
+//! is finished, and drops the transport. If a host ends otherwise, by a panic, this node has left
+//! for its own senders, and so has it for all other nodes.
 
 mod drive;
 #[cfg(test)]
@@ -274,10 +275,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
         let has_sent = self.send();
         let has_received = self.receive();
-        if has_sent || has_received {
-            return Progress::Worked;
-        }
-        if self.is_closed && self.behind == 0 {
+        // Whatever has come: other nodes may go on sending until this one has left, and after it.
+        if self.is_closed && self.behind == 0 && !has_sent {
             if !self.has_left {
                 self.has_left = true;
                 self.transport.leave();
@@ -288,7 +287,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 return self.end();
             }
         }
-        Progress::Idle
+        if has_sent || has_received { Progress::Worked } else { Progress::Idle }
     }
 
     /// Advances the end of the transport.

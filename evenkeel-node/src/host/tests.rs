@@ -210,6 +210,33 @@ fn closing_sends_everything_and_the_others_hear_that_the_node_has_left() {
 }
 
 #[test]
+fn a_host_leaves_although_another_node_keeps_sending() {
+    let (_control, mut nodes) = nodes(2, Faults::default(), timeless());
+    for node in &mut nodes {
+        node.settle();
+    }
+    let link = nodes[1].link(A);
+    send(&nodes[0].link(B), 0).unwrap();
+    nodes[0].multiplexer.close();
+    for number in 0.. {
+        assert!(number < 100, "the host does not end");
+        // For each turn of the one there is a frame of the other.
+        send(&link, number).unwrap();
+        nodes[1].multiplexer.flush();
+        let _ = nodes[1].host.turn();
+        if nodes[0].host.turn() == Progress::Finished {
+            break;
+        }
+    }
+    drop(nodes.remove(0));
+    nodes[0].settle();
+    let left = Note::Down(A, DownReason::Left, 0);
+    let notes = nodes[0].notes.take();
+    assert!(notes.contains(&Note::Message(A, 0)), "{notes:?}");
+    assert!(notes.contains(&left), "{notes:?}");
+}
+
+#[test]
 fn a_host_that_is_dropped_leaves_no_sender_waiting() {
     let packing = Packing { waiting: 1, ..Packing::default() };
     let (_control, mut nodes) = nodes(2, Faults::default(), packing);
