@@ -11,6 +11,11 @@
 //! one node has one place. While some are on their way, more than one may seem to have it. Then the
 //! loss of any of these closes the call, and an answer that still comes is a dead letter.
 //!
+//! A request for an actor is in no value, so no node hands on the place for its answer: the asked
+//! node has it until it answers or is lost. A `Moved` for it is ignored. Its sender is not shut
+//! out, since it may be honest: the asked node may have named the call to it, as a place in a
+//! value.
+//!
 //! # Why no asker waits in vain
 //! A place that is dropped says so. The loss of a node is noted in its standing before the calls
 //! are searched, and a reader that notes a move checks the standing under their lock: one of both
@@ -21,6 +26,7 @@
 //! [limit](crate::System::set_ask_limit):
 //! - a message that a node hands on, and that does not get to a third node because these two alone
 //!   have lost each other;
+//! - a place that a node claims to have handed on, and has not;
 //! - a place in an answer that is not read, because no asker waits for it or it is of another type;
 //! - a place in the arguments of a script that fails after the task that asked for it has given up,
 //!   once that task's call is forgotten.
@@ -83,6 +89,8 @@ impl<T: Send, F: FnOnce(Outcome<'_>) -> T + Send> Asker for Waits<T, F> {
 
 struct Call {
     asked: NodeId,
+    /// Whether the asked node may hand the place for the answer on.
+    may_move: bool,
     /// How many more places each node has than at first; without zeros.
     moves: Vec<(NodeId, i64)>,
     /// Another call of the same message, or zero.
@@ -174,8 +182,28 @@ impl Calls {
         asker: oneshot::Sender<T>,
         read: impl FnOnce(Outcome<'_>) -> T + Send + 'static,
     ) -> Option<u64> {
-        let call =
-            Call { asked, moves: Vec::new(), beside, asker: Box::new(Waits { asker, read }) };
+        self.add(asked, true, beside, Box::new(Waits { asker, read }))
+    }
+
+    /// Does the same as [`open`](Self::open) for a request, which `asked` itself answers.
+    pub(crate) fn request<T: Send + 'static>(
+        &self,
+        asked: NodeId,
+        beside: u64,
+        asker: oneshot::Sender<T>,
+        read: impl FnOnce(Outcome<'_>) -> T + Send + 'static,
+    ) -> Option<u64> {
+        self.add(asked, false, beside, Box::new(Waits { asker, read }))
+    }
+
+    fn add(
+        &self,
+        asked: NodeId,
+        may_move: bool,
+        beside: u64,
+        asker: Box<dyn Asker>,
+    ) -> Option<u64> {
+        let call = Call { asked, may_move, moves: Vec::new(), beside, asker };
         let mut open = self.lock();
         let before = open.to.get(&asked).copied().unwrap_or(0);
         // Dropped without the lock, as is the call if there are too many.
@@ -233,8 +261,8 @@ impl Calls {
         }
     }
 
-    /// Notes that a node has handed the place for a call's answer on to another. `is_down` says
-    /// whether that other node is down.
+    /// Notes that a node has handed the place for a call's answer on to another, unless the call is
+    /// a request. `is_down` says whether that other node is down.
     pub(crate) fn moved(
         &self,
         call: u64,
@@ -243,7 +271,7 @@ impl Calls {
         is_down: impl FnOnce() -> bool,
     ) {
         let mut open = self.lock();
-        let Some(moved) = open.calls.get_mut(&call) else { return };
+        let Some(moved) = open.calls.get_mut(&call).filter(|call| call.may_move) else { return };
         moved.places(from, -1);
         moved.places(to, 1);
         let is_lost = moved.is_with(to) && is_down();
@@ -394,6 +422,25 @@ mod tests {
         calls.moved(call, A, B, || true);
         assert_eq!(heard(&asker).unwrap(), "down");
         calls.moved(call, A, B, || panic!("it is closed"));
+    }
+
+    #[test]
+    fn a_request_stays_with_the_asked_node() {
+        for to in [NodeId::new(0), A, B] {
+            let calls = Calls::new(1 << 20);
+            let (sender, receiver) = oneshot::channel();
+            let asker = RefCell::new(receiver);
+            let read = |outcome: Outcome<'_>| match outcome {
+                Outcome::NodeDown => "down".to_owned(),
+                _ => panic!("there was no answer"),
+            };
+            let call = calls.request(A, 0, sender, read).unwrap();
+            calls.moved(call, A, to, || panic!("it does not move"));
+            calls.node_is_down(B);
+            assert_eq!(heard(&asker), None);
+            calls.node_is_down(A);
+            assert_eq!(heard(&asker).unwrap(), "down");
+        }
     }
 
     #[test]

@@ -164,7 +164,7 @@ where
         let Some((sender, read)) = asker.take() else { return Ok(scope::last_call()) };
         let handed_on = scope::passed_on();
         let read = move |outcome: Outcome<'_>| read(outcome, &handed_on);
-        let Some(call) = peer.node.calls.open(node, scope::last_call(), sender, read) else {
+        let Some(call) = peer.node.calls.request(node, scope::last_call(), sender, read) else {
             scope::note_too_many_calls();
             return Err(scope::TOO_MANY.to_owned());
         };

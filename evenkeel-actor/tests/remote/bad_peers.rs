@@ -20,7 +20,7 @@ pub(crate) const PEER: NodeId = NodeId::new(1);
 
 /// A node, and a peer that the test drives by hand.
 pub(crate) struct Pair {
-    _control: Control,
+    control: Control,
     peer: InProcess,
     pub(crate) runtime: Runtime,
     pub(crate) node: Node,
@@ -62,7 +62,7 @@ impl Pair {
         let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
         node.register_script("sum", Sum::new);
         let events = node.events();
-        Self { _control: control, peer, runtime, node, events }
+        Self { control, peer, runtime, node, events }
     }
 
     pub(crate) fn send(&mut self, messages: &[Wire<'_>]) {
@@ -301,6 +301,33 @@ fn values_for_no_actor_and_of_other_types_are_dead_letters_and_the_peer_stays() 
         assert_eq!((metrics.undelivered, metrics.unreadable), (5, 3));
         assert_eq!(pair.node.system().dead_letters(), 5);
     }
+}
+
+#[test]
+fn a_peer_that_is_lost_after_it_has_moved_a_request_away_fails_it() {
+    ends(|| {
+        for (workers, locates) in [(1, false), (1, true), (2, false), (2, true)] {
+            let mut pair = Pair::new(workers);
+            pair.send(&[hello("moves")]);
+            assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+            let node = pair.node.clone();
+            let asked = pair.runtime.spawn(async move {
+                match locates {
+                    true => node.locate::<Message>(PEER, "sum").await.map(drop),
+                    false => node.spawn_on::<Message, _>(PEER, "sum", &7_u64).await.map(drop),
+                }
+            });
+            let call = pair.receive(|message| match message {
+                Wire::Spawn { call, .. } | Wire::Locate { call, .. } => Some(*call),
+                _ => None,
+            });
+            // Not a place that the peer could hand on, least of all to the node that asks.
+            pair.send(&[Wire::Moved { call, to: NODE }]);
+            pair.control.kill(PEER);
+            let failed = evenkeel::block_on(asked).unwrap();
+            assert_eq!(failed, Err(RemoteError::NodeDown { node: PEER }));
+        }
+    });
 }
 
 #[test]
