@@ -27,7 +27,8 @@
 //! the host does not poll it again, but waits until it has [ended](Transport::ended), with the
 //! usual waits between two looks. These block the host's own thread, but no worker. Then the host
 //! is finished, and drops the transport. If a host ends otherwise, by a panic, this node has left
-//! for its own senders, and so has it for all other nodes.
+//! for its own senders, and so has it for all other nodes. The frames that the transport has not
+//! accepted are dropped, and their messages are lost.
 
 mod drive;
 #[cfg(test)]
@@ -456,6 +457,13 @@ impl<T: Transport, D: Deliver> Drop for Host<T, D> {
         self.multiplexer.close();
         for node in 0..self.nodes.len() as u32 {
             self.multiplexer.node_is_down(NodeId::new(node));
+        }
+        // The lanes are closed, so nothing follows. The multiplexer may outlive the host for long,
+        // and would keep the frames.
+        self.multiplexer.take_departures(&mut self.taken);
+        let waiting = self.nodes.iter_mut().flat_map(|node| node.frames.drain(..));
+        for Departure { to, sealed, is_queued } in waiting.chain(self.taken.drain(..)) {
+            self.multiplexer.dropped(to, sealed.frame.len(), sealed.messages, is_queued);
         }
     }
 }

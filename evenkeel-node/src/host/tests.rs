@@ -256,6 +256,27 @@ fn a_host_that_is_dropped_leaves_no_sender_waiting() {
 }
 
 #[test]
+fn a_host_that_is_dropped_drops_what_it_has_not_sent() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, timeless());
+    let link = nodes[0].link(B);
+    let multiplexer = Arc::clone(&nodes[0].multiplexer);
+    // One under way, one that waits with the host, one handed over, and one packed.
+    for number in 0..4 {
+        send(&link, number).unwrap();
+        if number < 3 {
+            multiplexer.flush();
+        }
+        if number < 2 {
+            nodes[0].settle();
+        }
+    }
+    assert!(link.backlog() > 0);
+    drop(nodes.remove(0));
+    assert_eq!((link.backlog(), multiplexer.traffic(B).messages_lost), (0, 3));
+}
+
+#[test]
 #[should_panic(expected = "by a transport that takes 1000")]
 fn a_transport_that_does_not_take_the_longest_message_is_refused() {
     let faults = Faults { longest_frame: 1_000, ..Faults::default() };
