@@ -55,7 +55,7 @@
 //! has nothing: the balances of what it held go, and what is lent to it later is not counted. What
 //! it has lent stays, as far as the owner has heard of it, until its holders give it back. If they
 //! give back more than that, the balance stays below zero, and keeps nothing. A lender that has
-//! lost the owner keeps nothing either.
+//! lost the owner keeps nothing either, and neither does one that leaves.
 //!
 //! # What is not covered
 //! - A lender that is lost before the owner hears of a loan: if the holder has the only reference
@@ -158,7 +158,7 @@ impl Peer {
     }
 
     /// Sends what there is to send, except what other nodes have caused while too much waits.
-    /// Returns whether that was all.
+    /// Returns whether that was all, or whether the peer is down.
     fn say_all(&self) -> bool {
         while self.has_room_for_others() {
             // Locks lanes without the ledger's lock: the ledger is locked under a lane's lock.
@@ -182,10 +182,13 @@ impl Peer {
             }
         }
         let mut state = self.ledger.lock();
-        if !self.is_down() {
-            for (of, times) in waits {
-                *state.released.entry(of).or_default() += times;
-            }
+        if self.is_down() {
+            // There will be no room: the step that notes the end forgets what is left.
+            state.is_due = false;
+            return true;
+        }
+        for (of, times) in waits {
+            *state.released.entry(of).or_default() += times;
         }
         state.is_due = !state.released.is_empty() || state.loans.waiting() > 0;
         !state.is_due
@@ -199,8 +202,8 @@ impl Peer {
         counted.is_some()
     }
 
-    /// Forgets the leases of a peer that is down: nothing is sent to it, and nothing is kept for
-    /// it.
+    /// Forgets the leases of a peer that is down, or that this node leaves: nothing is sent to it,
+    /// and nothing is kept for it.
     pub(super) fn forget_leases(&self) {
         let kept = {
             let mut state = self.ledger.lock();
@@ -208,5 +211,33 @@ impl Peer {
             state.loans.clear()
         };
         drop(kept);
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::super::{Limits, Node};
+    use crate::System;
+    use crate::node::in_process::{Faults, network};
+    use crate::node::{Name, NodeId, Slot};
+    use crate::refs::away::Lease;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_node_that_leaves_forgets_the_loans_for_which_there_was_no_room() {
+        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let (_control, mut ends) = network(3, Faults::default());
+        // The host makes no turn, so the introduction to each node waits.
+        let limits = Limits { backlog: 0, ..Limits::default() };
+        let builder = Node::builder().system(System::new()).limits(limits);
+        let (node, _host) = builder.build(ends.remove(0), runtime.handle().clone(), 1, true);
+        let owner = node.inner().peer(NodeId::new(1)).unwrap();
+        let name = Name { node: owner.id, slot: Slot::default() };
+        let lease = Arc::new(Lease::new(owner, name, owner.id, 1));
+        owner.lend(Arc::clone(&lease), NodeId::new(2));
+        assert!(!owner.say_all());
+        node.inner().leave();
+        assert!(owner.say_all(), "it is tried for ever");
+        assert_eq!(Arc::strong_count(&lease), 1);
     }
 }

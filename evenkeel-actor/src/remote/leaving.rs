@@ -55,6 +55,7 @@ impl Inner {
         self.multiplexer.close();
         for peer in self.others() {
             peer.holds.end();
+            peer.forget_leases();
             self.calls.node_is_down(peer.id);
             peer.untie_all();
         }
