@@ -21,6 +21,11 @@ pub struct Demultiplexer<F> {
     lanes: BTreeMap<u16, Lane<F>>,
     /// The numbers of the unread frames, in the order of arrival.
     unread: BTreeSet<u64>,
+    /// The oldest frames of the lanes of which none is being read, by number and lane: those that
+    /// are not fenced, and those that are. A peer may use all lanes, so no search goes through
+    /// them.
+    heads: BTreeSet<(u64, u16)>,
+    fenced: BTreeSet<(u64, u16)>,
     came: u64,
 }
 
@@ -42,7 +47,13 @@ impl<F> Demultiplexer<F> {
     /// Creates a demultiplexer without frames.
     #[must_use]
     pub fn new() -> Self {
-        Self { lanes: BTreeMap::new(), unread: BTreeSet::new(), came: 0 }
+        Self {
+            lanes: BTreeMap::new(),
+            unread: BTreeSet::new(),
+            heads: BTreeSet::new(),
+            fenced: BTreeSet::new(),
+            came: 0,
+        }
     }
 
     /// Adds a frame that has come. After this more frames may be readable: see
@@ -51,11 +62,19 @@ impl<F> Demultiplexer<F> {
         let number = self.came;
         self.came += 1;
         self.unread.insert(number);
-        let lane = self
+        let state = self
             .lanes
             .entry(lane)
             .or_insert_with(|| Lane { frames: VecDeque::new(), reading: None });
-        lane.frames.push_back(Waiting { number, fenced, frame });
+        let is_head = state.reading.is_none() && state.frames.is_empty();
+        state.frames.push_back(Waiting { number, fenced, frame });
+        if is_head {
+            self.heads(fenced).insert((number, lane));
+        }
+    }
+
+    fn heads(&mut self, fenced: bool) -> &mut BTreeSet<(u64, u16)> {
+        if fenced { &mut self.fenced } else { &mut self.heads }
     }
 
     /// Takes the oldest frame that may be read, and returns it with its lane. The reader passes the
@@ -63,15 +82,13 @@ impl<F> Demultiplexer<F> {
     #[allow(clippy::should_implement_trait, reason = "`None` is not final")]
     pub fn next(&mut self) -> Option<(u16, F)> {
         let oldest = *self.unread.first()?;
-        let may_be_read = |head: &Waiting<F>| !head.fenced || head.number == oldest;
-        let heads = self.lanes.iter().filter(|(_, lane)| lane.reading.is_none());
-        let heads = heads.filter_map(|(&number, lane)| Some((number, lane.frames.front()?)));
-        let (number, _) =
-            heads.filter(|(_, head)| may_be_read(head)).min_by_key(|(_, head)| head.number)?;
-        let lane = self.lanes.get_mut(&number)?;
-        let head = lane.frames.pop_front()?;
-        lane.reading = Some(head.number);
-        Some((number, head.frame))
+        // Of the fenced frames only the oldest frame of all may be read.
+        let is_fenced = self.fenced.first().is_some_and(|head| head.0 == oldest);
+        let (number, lane) = self.heads(is_fenced).pop_first()?;
+        let state = self.lanes.get_mut(&lane)?;
+        let head = state.frames.pop_front()?;
+        state.reading = Some(number);
+        Some((lane, head.frame))
     }
 
     /// Notes that the frame of this lane has been read. After this more frames may be readable.
@@ -86,8 +103,9 @@ impl<F> Demultiplexer<F> {
         };
         state.reading = None;
         self.unread.remove(&number);
-        if state.frames.is_empty() {
-            self.lanes.remove(&lane);
+        match state.frames.front() {
+            None => _ = self.lanes.remove(&lane),
+            Some(&Waiting { number, fenced, .. }) => _ = self.heads(fenced).insert((number, lane)),
         }
     }
 
@@ -145,6 +163,15 @@ mod tests {
         Demultiplexer::<()>::new().read(3);
     }
 
+    /// The lane of the frame that is to be read next, by the rule, from all lanes.
+    fn by_the_rule<F>(state: &Demultiplexer<F>) -> Option<u16> {
+        let oldest = *state.unread.first()?;
+        let heads = state.lanes.iter().filter(|(_, lane)| lane.reading.is_none());
+        let heads = heads.filter_map(|(&number, lane)| Some((number, lane.frames.front()?)));
+        let may_be_read = heads.filter(|(_, head)| !head.fenced || head.number == oldest);
+        may_be_read.min_by_key(|(_, head)| head.number).map(|(lane, _)| lane)
+    }
+
     proptest! {
         #[test]
         fn all_frames_are_read_and_none_too_early(
@@ -162,7 +189,10 @@ mod tests {
                     state.came(lane, fenced, index);
                 }
                 let mut at_once = seed % 4;
-                if let Some((lane, index)) = state.next() {
+                let expected = by_the_rule(&state);
+                let next = state.next();
+                prop_assert_eq!(next.map(|next| next.0), expected);
+                if let Some((lane, index)) = next {
                     let before = &frames[..index];
                     let unread = |lane_only: bool| {
                         before.iter().zip(&read).any(|(frame, read)| !read && (!lane_only || frame.0 == lane))
@@ -182,6 +212,7 @@ mod tests {
             }
             prop_assert!(state.is_empty());
             prop_assert!(state.lanes.is_empty());
+            prop_assert!(state.heads.is_empty() && state.fenced.is_empty());
         }
     }
 }
