@@ -84,7 +84,7 @@ pub enum Mismatch {
     },
     /// It goes on sending while its frames are not read, though it was told to hold.
     Unread {
-        /// The bytes that wait to be read.
+        /// The bytes that wait to be read, with 128 more for each frame.
         bytes: usize,
     },
     /// It has shut this node out.

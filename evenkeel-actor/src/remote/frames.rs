@@ -7,6 +7,6 @@ use crate::node::demultiplexer::Demultiplexer;
 pub(crate) struct Frames {
     pub(super) waiting: Demultiplexer<Vec<u8>>,
     pub(super) readers: usize,
-    /// The bytes of the frames.
+    /// The bytes of the frames, and what each takes beside them.
     pub(super) bytes: usize,
 }

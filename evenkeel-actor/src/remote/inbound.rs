@@ -27,7 +27,8 @@
 //! transport is still sending, the host polls it all the same, since transports need that. A peer
 //! from which more comes then is told to [hold](super::holds) its values until half of the frames
 //! are read. A peer that goes on all the same, until more of its bytes are unread than may be
-//! [parked](super::Limits::parked), is shut out.
+//! [parked](super::Limits::parked), is shut out. Each frame counts as [`BESIDE_FRAME`] bytes more
+//! than it has.
 //!
 //! # The last messages of a node
 //! A node counts as down when what has come from it is read, so that its answers and its steps of
@@ -70,6 +71,11 @@ pub(crate) const MOST_UNREAD: usize = 256;
 /// The number of unread frames at which peers that were told to hold because of frames may send
 /// again. An estimate: half; no benchmark sets it.
 const FEWER_UNREAD: usize = MOST_UNREAD / 2;
+
+/// Bytes that an unread frame takes beside its own: frames of a few bytes would take far more
+/// memory than they count. An estimate: its place in the demultiplexer, the part that it has in its
+/// lane, and the least allocation; no benchmark sets it.
+const BESIDE_FRAME: usize = 128;
 
 /// Nanoseconds for which what is parked of a lost node may wait before this node counts it as down:
 /// actors may never take it. A choice; no benchmark sets it.
@@ -131,7 +137,7 @@ impl Deliver for Receiver {
             let Err(Over(at)) = read(peer, head, 0, turn, begun) else { return Some(frame) };
             let mut frames = lock(peer);
             frames.readers += 1;
-            frames.bytes += frame.len();
+            frames.bytes += size(&frame);
             frames.waiting.came(lane, fenced, Vec::new());
             // It is the only frame, so it may be read.
             let _ = frames.waiting.next();
@@ -146,7 +152,7 @@ impl Deliver for Receiver {
         }
         let unread = node.unread.fetch_add(1, Ordering::SeqCst);
         let mut frames = lock(peer);
-        frames.bytes += frame.len();
+        frames.bytes += size(&frame);
         let bytes = frames.bytes;
         frames.waiting.came(lane, fenced, frame);
         if frames.readers < node.workers {
@@ -180,6 +186,11 @@ impl Deliver for Receiver {
         trace::not_sent(self.node.system.node(), to, messages, &why);
         self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
     }
+}
+
+/// The bytes as which an unread frame counts.
+fn size(frame: &[u8]) -> usize {
+    frame.len() + BESIDE_FRAME
 }
 
 fn lock(peer: &Peer) -> std::sync::MutexGuard<'static, Frames> {
@@ -276,7 +287,7 @@ async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, 
     let starts = {
         let mut frames = lock(peer);
         frames.waiting.read(lane);
-        frames.bytes -= frame.len();
+        frames.bytes -= size(&frame);
         // Frames that waited for this one may be read, by another reader too.
         let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
         frames.readers += usize::from(starts);

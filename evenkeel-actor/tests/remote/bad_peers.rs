@@ -449,15 +449,16 @@ impl Alter<InProcess> for Sends {
     }
 }
 
-#[test]
-fn a_peer_that_does_not_hold_while_its_frames_are_not_read_is_shut_out() {
-    ends(|| {
-        let (_control, mut both) = network(2, Faults::default());
+/// Sends more frames with this payload than may be unread, and is shut out.
+fn floods(payload: &'static [u8], parked: usize) {
+    ends(move || {
+        // Most of the frames are with the node when its worker goes on.
+        let (_control, mut both) = network(2, Faults { under_way: 64, ..Faults::default() });
         let (end, mut peer) = (both.remove(0), both.remove(0));
         let sends = Arc::new(AtomicBool::new(true));
         let end = Altered { inner: end, by: Sends(Arc::clone(&sends)) };
         let runtime = runtime(1);
-        let limits = Limits { parked: 1 << 20, ..Limits::default() };
+        let limits = Limits { parked, ..Limits::default() };
         let packing = Packing { waiting: 1 << 10, ..Packing::default() };
         let builder = Node::builder().system(System::new()).limits(limits).packing(packing);
         let builder = builder.hosting(Hosting::Thread);
@@ -475,7 +476,7 @@ fn a_peer_that_does_not_hold_while_its_frames_are_not_read_is_shut_out() {
         });
         has_begun.recv().unwrap();
         let to = Slot { index: 7, generation: 0 };
-        let frame = frame_of(&[Wire::Tell { to, payload: &[0; 8 << 10] }]);
+        let frame = frame_of(&[Wire::Tell { to, payload }]);
         for _ in 0..2_000 {
             let mut next = frame.clone();
             while let Err(refused) = peer.send(NODE, next) {
@@ -494,4 +495,14 @@ fn a_peer_that_does_not_hold_while_its_frames_are_not_read_is_shut_out() {
         sends.store(false, Ordering::SeqCst);
         runtime.block_on(node.leave());
     });
+}
+
+#[test]
+fn a_peer_that_does_not_hold_while_its_frames_are_not_read_is_shut_out() {
+    floods(&[0; 8 << 10], 1 << 20);
+}
+
+#[test]
+fn frames_of_a_few_bytes_count_as_the_memory_that_they_take() {
+    floods(&[], 64 << 10);
 }
