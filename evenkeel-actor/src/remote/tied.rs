@@ -6,7 +6,7 @@ use crate::kin::witness::Witness;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
 use crate::words::id::ActorId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -50,8 +50,8 @@ pub(super) struct Watched {
 
 /// The links of a pair.
 pub(super) struct Link {
-    /// At least one.
-    pub(super) ties: Vec<Number>,
+    /// At least one. A set: a peer may open as many as it may have ties, and close each of them.
+    pub(super) ties: BTreeSet<Number>,
     pub(super) own: KinPeer,
     /// The slot by which the link names its own actor. The slot stays the actor's, so the link is
     /// found by it.
@@ -189,8 +189,8 @@ impl Lists {
     ) {
         self.note(number, Tie::Linked(pair));
         let link = self.links.entry(pair);
-        let link = link.or_insert_with(|| Link { ties: Vec::new(), own, named: named() });
-        link.ties.push(number);
+        let link = link.or_insert_with(|| Link { ties: BTreeSet::new(), own, named: named() });
+        link.ties.insert(number);
     }
 
     /// Takes a tie out, but not the link of its pair.
@@ -220,7 +220,7 @@ impl Lists {
     /// Removes one tie of a pair. Returns the pair's link if that was the last tie.
     pub(super) fn loosen(&mut self, pair: Pair, number: Number) -> Option<Link> {
         let link = self.links.get_mut(&pair)?;
-        link.ties.retain(|&tie| tie != number);
+        link.ties.remove(&number);
         if link.ties.is_empty() { self.links.remove(&pair) } else { None }
     }
 

@@ -40,6 +40,26 @@ fn spawn(pair: &mut Pair) -> Slot {
 }
 
 #[test]
+fn a_pair_that_a_peer_links_many_times_is_linked_until_the_last_of_them_is_closed() {
+    for workers in [1, 2] {
+        let (mut pair, to) = pair(workers, limits());
+        let from = Slot { index: 7, generation: 0 };
+        let links = (0..TIES as u64).map(|tie| Wire::Link { tie, from, to });
+        pair.send(&links.collect::<Vec<_>>());
+        let close = |tie| Wire::Untie { tie, opener: true };
+        let last = 40;
+        let others = (0..TIES as u64).rev().filter(|&tie| tie != last);
+        pair.send(&others.map(close).collect::<Vec<_>>());
+        // The answer to this shows that all earlier messages have been read.
+        spawn(&mut pair);
+        assert_eq!(pair.node.metrics().links, 1);
+        pair.send(&[close(last)]);
+        spawn(&mut pair);
+        assert_eq!(pair.node.metrics().links, 0);
+    }
+}
+
+#[test]
 fn a_peer_that_watches_and_links_more_than_it_was_told_is_shut_out() {
     for (workers, links) in [(1, false), (2, false), (1, true), (2, true)] {
         let (mut pair, to) = pair(workers, limits());
