@@ -435,8 +435,11 @@ impl Link {
         self.try_put_at(self.multiplexer.here(), write)
     }
 
-    /// Puts a message in even without room. For messages for which the peer waits: answers and
-    /// steps of protocols. The peer bounds their number, since it has asked for them.
+    /// Puts a message in even without room. For messages that cannot wait: answers, requests that
+    /// have waited for room, and steps of protocols. No bound is checked. The peer bounds those for
+    /// which it has asked. Those that this node sends of its own accord, such as orders to stop,
+    /// watches and links, are as many as its actors cause: [`backlog`](Self::backlog) shows how
+    /// much waits.
     ///
     /// # Errors
     /// [`PutError`], except `Full`.
