@@ -235,12 +235,15 @@ macro_rules! write_half {
     ($Half:ty) => {
         impl $Half {
             /// Shuts the direction down: the peer reads to the end of what was written. It does not
-            /// wait; it is a future as it is by the traits of I/O.
+            /// wait; it is a future as it is by the traits of I/O, and acts at its first poll.
+            ///
+            /// # Cancel safety
+            /// A call that is dropped before its first poll has changed nothing.
             ///
             /// # Errors
             /// The system's. A connection that the peer has reset is no error.
-            pub fn shutdown(&self) -> impl Future<Output = io::Result<()>> + Send + use<> {
-                std::future::ready(close(self.io().socket().shutdown(Shutdown::Write)))
+            pub async fn shutdown(&self) -> io::Result<()> {
+                close(self.io().socket().shutdown(Shutdown::Write))
             }
         }
     };

@@ -91,6 +91,30 @@ fn a_write_half_that_is_forgotten_leaves_its_direction_open() {
 }
 
 #[test]
+fn a_shutdown_acts_once_it_is_polled() {
+    both_kinds!(one, other => {
+        let (reader, writer) = one.into_split();
+        drop(writer.shutdown());
+        let end = writer.shutdown();
+        writer.write_all(b"bye").await.unwrap();
+        end.await.unwrap();
+        let mut word = [0; 3];
+        other.read_exact(&mut word).await.unwrap();
+        assert_eq!(&word, b"bye");
+        assert_eq!(other.read(&mut word).await.unwrap(), 0);
+
+        let one = reader.reunite(writer).unwrap();
+        let (_, writer) = other.split();
+        drop(writer.shutdown());
+        let end = writer.shutdown();
+        writer.write_all(b"bye").await.unwrap();
+        end.await.unwrap();
+        one.read_exact(&mut word).await.unwrap();
+        assert_eq!(one.read(&mut word).await.unwrap(), 0);
+    });
+}
+
+#[test]
 fn halves_of_one_stream_are_reunited_and_those_of_two_are_given_back() {
     on_workers(|runtime| {
         runtime.block_on(async {
