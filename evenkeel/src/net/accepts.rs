@@ -4,7 +4,9 @@
 //! Such a connection stays in the backlog, so the next accept would try at once, fail again, and a
 //! server that goes on after an error would do nothing else. So the accept that fails returns its
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
-//! second. An accept that succeeds ends that for calls after it.
+//! second. Accepts that were under way before a pause, and fail during it, do not lengthen it:
+//! several tasks may accept from one listener, and all of them fail at once. An accept that
+//! succeeds ends that for calls after it.
 //!
 //! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
 //! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
@@ -57,11 +59,28 @@ struct Polled {
 struct Owner(Weak<Shared>);
 
 impl Owner {
+    fn is(&self, other: &Self) -> bool {
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns whether it is the thread's current runtime.
     fn is_current(&self) -> bool {
         current::with(|shared| {
             shared.is_some_and(|shared| std::ptr::eq(Arc::as_ptr(shared), self.0.as_ptr()))
         })
+    }
+}
+
+impl State {
+    /// Begins a pause after a failure at `now` in the runtime `of`, if it was in one. A pause of
+    /// that runtime that is not over stays as it is.
+    fn note_failure(&mut self, now: Instant, of: Option<Owner>) {
+        let is_in_force = |pause: &Pause, of: &Owner| pause.until > now && pause.of.is(of);
+        if self.pause.as_ref().zip(of.as_ref()).is_some_and(|(pause, of)| is_in_force(pause, of)) {
+            return;
+        }
+        self.length = (self.length * 2).clamp(SHORTEST, LONGEST);
+        self.pause = of.map(|of| Pause { until: now + self.length, of });
     }
 }
 
@@ -79,12 +98,9 @@ impl Accepts {
                 });
             }
             Err(error) if is_out_of_means(error) => {
-                state.length = (state.length * 2).clamp(SHORTEST, LONGEST);
                 // Without a runtime there is no timer.
-                state.pause = current::shared().map(|shared| Pause {
-                    until: Instant::now() + state.length,
-                    of: Owner(Arc::downgrade(&shared)),
-                });
+                let owner = current::shared().map(|shared| Owner(Arc::downgrade(&shared)));
+                state.note_failure(Instant::now(), owner);
             }
             Err(_) => {}
         }
@@ -134,4 +150,42 @@ pub(super) async fn rest(until: Instant) -> bool {
 fn is_out_of_means(error: &Error) -> bool {
     let means = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     means.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(runtime: &crate::Runtime) -> Option<Owner> {
+        let _entered = runtime.enter();
+        current::shared().map(|shared| Owner(Arc::downgrade(&shared)))
+    }
+
+    #[test]
+    fn a_pause_grows_once_for_failures_at_the_same_time() {
+        let runtimes = [1, 1].map(|workers| crate::Builder::new().workers(workers).build());
+        let [one, other] = runtimes.map(|built| built.unwrap());
+        let (mut state, start) = (State::default(), Instant::now());
+        let length_after = |state: &mut State, after: Duration, owner: Option<Owner>| {
+            state.note_failure(start + after, owner);
+            state.length.as_millis()
+        };
+        for _ in 0..9 {
+            assert_eq!(length_after(&mut state, Duration::ZERO, of(&one)), 5);
+        }
+        let until = state.pause.as_ref().map(|pause| pause.until);
+        assert_eq!(length_after(&mut state, Duration::from_millis(4), of(&one)), 5);
+        assert_eq!(state.pause.as_ref().map(|pause| pause.until), until);
+        assert_eq!(length_after(&mut state, Duration::from_millis(5), of(&one)), 10);
+        // Acceptors of another runtime have not waited, and take its place.
+        assert_eq!(length_after(&mut state, Duration::from_millis(6), of(&other)), 20);
+        let owner = of(&other).unwrap();
+        assert!(state.pause.as_ref().is_some_and(|pause| pause.of.is(&owner)));
+        assert_eq!(length_after(&mut state, Duration::from_millis(7), None), 40);
+        assert!(state.pause.is_none());
+        for seconds in 1..10 {
+            length_after(&mut state, Duration::from_secs(seconds), of(&one));
+        }
+        assert_eq!(state.length, LONGEST);
+    }
 }
