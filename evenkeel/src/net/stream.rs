@@ -9,7 +9,7 @@ use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::fmt;
 use std::future::Future;
-use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read, Result, Write};
+use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read, Result};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::task::{Context, Poll};

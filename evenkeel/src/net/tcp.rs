@@ -9,7 +9,7 @@ use super::operations::{self, close, read_operations, write_operations};
 use crate::readiness::source::Direction;
 use std::fmt;
 use std::future::Future;
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -12,7 +12,7 @@ use crate::time::Instant;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fmt;
 use std::future::Future;
-use std::io::{self, Error, IoSlice, IoSliceMut, Read, Result, Write};
+use std::io::{self, Error, IoSlice, IoSliceMut, Read, Result};
 use std::net::Shutdown;
 #[cfg(target_os = "android")]
 use std::os::android::net::SocketAddrExt;

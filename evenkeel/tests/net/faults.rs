@@ -2,6 +2,7 @@
 
 use super::common::watchdog::watchdog;
 use super::{must_wait, on_workers, pair};
+use evenkeel::budget::unconstrained;
 use evenkeel::net::{TcpListener, TcpStream, UnixStream, lookup_host};
 use evenkeel::{Builder, Runtime, block_on, spawn};
 use rustix::io::Errno;
@@ -301,5 +302,27 @@ fn a_pause_for_want_of_descriptors_ends_with_its_runtime() {
         second.block_on(listener.accept()).unwrap();
         let _first = pause();
         block_on(listener.accept()).unwrap();
+    });
+}
+
+/// Programs in Rust ignore the signal, as a rule; here it is counted.
+#[cfg(feature = "signal")]
+#[test]
+fn a_write_to_a_closed_connection_is_an_error_and_no_signal() {
+    use evenkeel::signal::unix::{SignalKind, signal};
+
+    let name = "faults::a_write_to_a_closed_connection_is_an_error_and_no_signal";
+    in_a_process_of_its_own(name, || {
+        on_workers(|runtime| {
+            let mut broken = signal(SignalKind::pipe()).unwrap();
+            runtime.block_on(async {
+                let (one, other) = UnixStream::pair().unwrap();
+                drop(other);
+                assert_eq!(one.try_write(b"x").unwrap_err().kind(), ErrorKind::BrokenPipe);
+                assert_eq!(one.write(b"x").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+                // The signal would come to this thread before the write returns.
+                assert!(futures::poll!(pin!(unconstrained(broken.recv()))).is_pending());
+            });
+        });
     });
 }

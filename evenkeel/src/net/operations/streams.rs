@@ -276,7 +276,8 @@ macro_rules! write_operations {
             /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
             /// [`write`](Self::write).
             pub fn try_write(&self, buffer: &[u8]) -> std::io::Result<usize> {
-                self.io().attempt(Direction::Write, |mut stream| stream.write(buffer))
+                let operation = |stream: &$Std| operations::write(stream, buffer);
+                self.io().attempt(Direction::Write, operation).map(|done| done.result)
             }
 
             /// Writes from several buffers, in turn, without waiting.
