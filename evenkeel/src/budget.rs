@@ -25,10 +25,11 @@
 //! for authors of primitives [`poll_consume`].
 //!
 //! # What does not count
-//! An operation that has waited ends without a unit; reads and writes of open files, and waits
-//! for signals, take one whenever they are polled. A poll that never comes to such an operation
-//! is not affected: there [`yield_now`](crate::yield_now) is the way out. Executors of other crates
-//! have no slice on threads that are no workers. The `try_` forms never yield.
+//! An operation that has waited ends without a unit. The operations of sockets that are functions
+//! and no futures, such as `poll_read`, reads and writes of open files, and waits for signals take
+//! one whenever they are polled. A poll that never comes to such an operation is not affected:
+//! there [`yield_now`](crate::yield_now) is the way out. Executors of other crates have no slice on
+//! threads that are no workers. The `try_` forms never yield.
 //!
 //! # Cancel safety
 //! An operation that yields has taken nothing, and has no place in a line: tasks that come

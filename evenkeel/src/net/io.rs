@@ -160,6 +160,7 @@ pub(super) struct Operation<'a, T: AsFd, F> {
     /// Whether it may have to wait.
     waits: bool,
     ticket: Option<Ticket>,
+    /// Owed once it has waited.
     unit: Unit,
 }
 
@@ -185,7 +186,11 @@ where
             return Poll::Ready(operation(io.socket()).map(|done| done.result));
         }
         let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
-        io.poll_by(waker, *direction, operation, wait)
+        let result = io.poll_by(waker, *direction, operation, wait);
+        if result.is_pending() {
+            unit.owe();
+        }
+        result
     }
 }
 
@@ -216,7 +221,11 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
         while !step.is_over() {
             ready!(unit.poll(waker));
             let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
-            ready!(io.poll_by(waker, *direction, |socket| step.advance(socket), wait))?;
+            let advanced = io.poll_by(waker, *direction, |socket| step.advance(socket), wait);
+            if advanced.is_pending() {
+                unit.owe();
+            }
+            ready!(advanced)?;
         }
         Poll::Ready(Ok(()))
     }

@@ -1,12 +1,14 @@
 //! What a connection carries.
 
-use super::{echo, on_workers, pair};
+use super::{echo, must_wait, on_workers, pair};
 use evenkeel::net::{TcpListener, TcpStream, UnixStream};
 use evenkeel::time::{Duration, timeout};
-use evenkeel::{block_on, spawn, yield_now};
+use evenkeel::{block_on, budget, spawn, yield_now};
 use futures::future::join_all;
+use futures::poll;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::net::Shutdown;
+use std::pin::pin;
 use std::sync::Arc;
 
 #[test]
@@ -256,5 +258,35 @@ fn operations_that_do_not_wait_say_so() {
             assert_eq!(one.read(&mut [0; 4]).await.unwrap(), 1);
             assert_eq!(one.write(&[]).await.unwrap(), 0);
         });
+    });
+}
+
+#[test]
+fn an_operation_that_has_waited_ends_in_a_slice_that_is_used_up() {
+    async fn use_up_slice() {
+        yield_now().await;
+        while poll!(budget::consume()).is_ready() {}
+    }
+
+    on_workers(|runtime| {
+        let task = async {
+            let (one, other) = pair().await.unwrap();
+            let (mut byte, mut word) = ([0; 1], [0; 2]);
+            {
+                let mut read = pin!(one.read(&mut byte));
+                must_wait(read.as_mut()).await;
+                other.write_all(b"x").await.unwrap();
+                one.readable().await.unwrap();
+                use_up_slice().await;
+                assert!(poll!(read).is_ready());
+            }
+            let mut reads = pin!(one.read_exact(&mut word));
+            must_wait(reads.as_mut()).await;
+            other.write_all(b"xy").await.unwrap();
+            one.readable().await.unwrap();
+            use_up_slice().await;
+            assert!(poll!(reads).is_ready());
+        };
+        runtime.block_on(runtime.spawn(task)).unwrap();
     });
 }
