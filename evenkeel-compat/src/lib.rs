@@ -63,6 +63,10 @@
 //! futures: a waker that panics ends it, and with it all sockets and timers of this context.
 //! Evenkeel's wakers do not panic.
 //!
+//! Its thread may run where the thread may that needs it first. If that is a
+//! pinned worker (`Builder::pin`), both share one core for as long as the process lasts:
+//! such a program calls [`try_handle`] in `main`.
+//!
 //! # Cost
 //! A poll of a wrapper clones a handle and writes thread-local memory twice, beside the poll of
 //! the future. A wake from a socket or timer is one from another thread. The runtime's first use

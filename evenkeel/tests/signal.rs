@@ -283,3 +283,40 @@ fn a_waker_that_panics_is_contained() {
         wait(&mut bad);
     }
 }
+
+/// The hardware threads on which a thread may run, by its folder in `/proc`.
+#[cfg(target_os = "linux")]
+fn allowed(folder: &std::path::Path) -> String {
+    let status = std::fs::read_to_string(folder.join("status")).unwrap();
+    let mut lines = status.lines();
+    lines.find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned()
+}
+
+/// In a process of its own, in which no listener has started that thread before.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_that_tells_of_signals_does_not_stay_with_a_pinned_worker() {
+    const CHILD: &str = "EVENKEEL_TEST_CHILD";
+    if std::env::var_os(CHILD).is_none() {
+        let name = "the_thread_that_tells_of_signals_does_not_stay_with_a_pinned_worker";
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", name]).env(CHILD, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).pin(true).build().unwrap();
+    let listens = runtime.spawn(async { listen(SignalKind::user_defined1()) });
+    let mut told = runtime.block_on(listens).unwrap();
+    // Once it has told of a signal, the thread is where it stays.
+    raise(Number::USR1);
+    wait(&mut told);
+    let threads =
+        std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
+    let is_teller = |thread: &std::path::PathBuf| {
+        std::fs::read_to_string(thread.join("comm")).is_ok_and(|name| name == "evenkeel-signal\n")
+    };
+    let teller = threads.into_iter().find(is_teller).unwrap();
+    assert_eq!(allowed(&teller), allowed("/proc/thread-self".as_ref()));
+}

@@ -500,6 +500,12 @@ impl Shared {
         })
     }
 
+    /// Returns where threads may run that are not workers.
+    #[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+    pub(crate) fn affinity(&self) -> &Affinity {
+        &self.hooks.threads.affinity
+    }
+
     /// Returns the condition variable that notifies when the last thread of
     /// [`ending`](Self::ending) has left.
     pub(crate) fn ended(&self) -> &Condvar {

@@ -53,6 +53,7 @@ use super::kind::NUMBERS;
 use super::pipe;
 use super::post::Post;
 use crate::primitives::{Mutex, lock};
+use crate::processor::current;
 use std::io::Result;
 use std::sync::Arc;
 use std::thread;
@@ -77,6 +78,13 @@ pub(super) fn open() -> Result<Hub> {
     let own = post.clone();
     // Linux takes 15 bytes of a name.
     let teller = thread::Builder::new().name("evenkeel-signal".to_owned());
-    teller.spawn(move || own.tell(reader))?;
+    let affinity = current::with(|shared| shared.map(|shared| shared.affinity().clone()));
+    teller.spawn(move || {
+        // A pinned worker's child would run on the worker's core alone.
+        if let Some(affinity) = affinity {
+            affinity.apply();
+        }
+        own.tell(reader);
+    })?;
     Ok(hub.insert(post).clone())
 }
