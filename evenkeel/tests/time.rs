@@ -586,6 +586,82 @@ fn an_interval_is_reset() {
     });
 }
 
+/// As with Tokio's sleeps: a reset during a poll that goes on to wait.
+#[test]
+fn a_task_that_waits_for_a_sleep_is_woken_at_its_new_deadline() {
+    async fn resets(after: Duration) {
+        let start = Instant::now();
+        let mut sleep = pin!(sleep(3_600 * SEC));
+        let mut is_reset = false;
+        let ends = poll_fn(|context| {
+            let ended = sleep.as_mut().poll(context);
+            if ended.is_pending() && !std::mem::replace(&mut is_reset, true) {
+                sleep.as_mut().reset(start + after);
+            }
+            ended
+        });
+        timeout(60 * SEC, ends).await.unwrap();
+        assert_eq!(start.elapsed(), after);
+    }
+
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = paused(workers);
+        for after in [Duration::ZERO, SEC] {
+            runtime.block_on(resets(after));
+            runtime.block_on(runtime.spawn(resets(after))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_reset_to_a_later_deadline_wakes_at_that_alone() {
+    let _watchdog = watchdog();
+    let wakes = Arc::new(Counting::default());
+    let waker = Waker::from(wakes.clone());
+    paused(1).block_on(async {
+        let start = Instant::now();
+        let mut context = Context::from_waker(&waker);
+        let mut late = pin!(sleep(SEC));
+        assert!(late.as_mut().poll(&mut context).is_pending());
+        late.as_mut().reset(start + 3 * SEC);
+        sleep(2 * SEC).await;
+        assert_eq!(wakes.0.load(Ordering::Acquire), 0);
+        sleep(2 * SEC).await;
+        assert_eq!(wakes.0.load(Ordering::Acquire), 1);
+        assert!(late.is_elapsed());
+        // Nothing waits for it any more.
+        late.as_mut().reset(start);
+        assert_eq!(wakes.0.load(Ordering::Acquire), 1);
+    });
+}
+
+#[test]
+fn a_task_polls_a_sleep_again_that_is_reset_elsewhere() {
+    let _watchdog = watchdog();
+    let (runtime, other) = (runtime(2), runtime(1));
+    for is_other in [false, true] {
+        let late = Arc::new(Mutex::new(Box::pin(sleep(3_600 * SEC))));
+        let waits = Arc::new(AtomicBool::new(false));
+        let waiter = runtime.spawn({
+            let (late, waits) = (late.clone(), waits.clone());
+            poll_fn(move |context| {
+                let ended = late.lock().unwrap().as_mut().poll(context);
+                waits.store(true, Ordering::Release);
+                ended
+            })
+        });
+        until(|| waits.load(Ordering::Acquire));
+        let reset = move || late.lock().unwrap().as_mut().reset(Instant::now() + MS);
+        if is_other {
+            other.block_on(async { reset() })
+        } else {
+            reset()
+        }
+        runtime.block_on(waiter).unwrap();
+    }
+}
+
 /// As with Tokio's intervals: a reset during a poll that goes on to wait.
 #[test]
 fn a_task_that_waits_for_a_tick_is_woken_by_a_reset() {
@@ -891,7 +967,7 @@ fn metrics_count_what_becomes_of_timers() {
         sleeps.truncate(8);
         assert_eq!(counts(), [10, 3, 2]);
         sleeps[7].as_mut().reset(Instant::now() + SEC);
-        assert_eq!(counts(), [10, 3, 3]);
+        assert_eq!(counts(), [11, 3, 3], "it is armed again for the task that waits");
         assert!(poll!(sleeps[7].as_mut()).is_pending());
         assert_eq!(timeout(SEC, async { 7 }).await, Ok(7));
         assert_eq!(counts(), [11, 3, 3], "what is ready at once needs no timer");

@@ -78,9 +78,9 @@ pub struct ProcessorMetrics {
     /// Times that its thread woke from a sleep, for any reason; the thread of an idle runtime
     /// without timers does not wake.
     pub wake_ups: u64,
-    /// Timers that were armed here, at their first poll: those of [`sleep`](crate::time::sleep())
-    /// and of all that is built on it. The number of waiting timers is this less the fired and the
-    /// cancelled ones.
+    /// Timers that were armed here, at their first poll or by a reset while a task waited: those of
+    /// [`sleep`](crate::time::sleep()) and of all that is built on it. The number of waiting timers
+    /// is this less the fired and the cancelled ones.
     pub timers_armed: u64,
     /// Timers armed here that have fired, on whatever processor.
     pub timers_fired: u64,

@@ -49,7 +49,7 @@ impl WordWaker {
     }
 
     /// Calls `f` with the waker behind the word.
-    fn peek<R>(&self, f: impl FnOnce(&Waker) -> R) -> R {
+    pub(crate) fn peek<R>(&self, f: impl FnOnce(&Waker) -> R) -> R {
         match self.kind() {
             // SAFETY: the word is counted, so the task is not freed meanwhile.
             Kind::Task(task) => f(&*unsafe { waker::borrowed(task) }),

@@ -5,6 +5,7 @@
 use super::Instant;
 use crate::processor::context;
 use crate::processor::current;
+use crate::processor::shared::Shared;
 use crate::scheduler::timing;
 use crate::task::budget::{self, Unit};
 use crate::task::word_waker::WordWaker;
@@ -14,6 +15,7 @@ use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -119,8 +121,13 @@ impl Sleep {
         self.entry.progress() == Progress::Fired
     }
 
-    /// Makes it end at `deadline` instead, as if it were new, whether or not it has ended before.
-    /// It has to be polled once more to wake the task. The cost is that of a cancellation.
+    /// Makes it end at `deadline` instead, as if it were new, whether or not it has ended before. A
+    /// task that waits for it is woken at the new deadline, or polls it again at once if that has
+    /// passed or the caller is outside of the sleep's runtime. A sleep that has ended, or has no
+    /// end that an [`Instant`] holds, keeps no waker: poll it after the reset.
+    ///
+    /// # Cost
+    /// That of a cancellation and, where a task waits for it, of a first poll.
     ///
     /// # Examples
     /// ```
@@ -133,13 +140,26 @@ impl Sleep {
     ///     sleep.await;
     /// });
     /// ```
-    pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        drop(self.disarm());
+    pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
+        let waiter = self.disarm();
         self.entry.set_idle();
         // SAFETY: nothing is moved.
-        let sleep = unsafe { self.get_unchecked_mut() };
+        let sleep = unsafe { self.as_mut().get_unchecked_mut() };
         sleep.deadline = deadline;
         sleep.unit = Unit::NEW;
+        if let Some(waiter) = waiter {
+            self.arm_for(waiter);
+        }
+    }
+
+    /// Arms it for the task that waits for it since before a reset. If that is no wait, or this is
+    /// another runtime's thread, or none's, it wakes the task, which then polls it.
+    fn arm_for(mut self: Pin<&mut Self>, waiter: WordWaker) {
+        let is_of = |shared: &Arc<Shared>| self.timers.is_some_and(|at| at.go_by(&shared.clock));
+        let is_here = current::with(|shared| shared.is_some_and(is_of));
+        if !is_here || waiter.peek(|waker| self.as_mut().arm(waker)).is_ready() {
+            waiter.wake();
+        }
     }
 
     /// As [`reset`](Self::reset), and wakes the task that waits for it, which then polls it again.

@@ -269,6 +269,11 @@ impl Timers {
         unsafe { entry.word.renew(waker, with_lock, |_: &W| {}) }
     }
 
+    /// Returns whether this is a wheel of the runtime that has `clock`.
+    pub(crate) fn go_by(&self, clock: &Arc<Clock>) -> bool {
+        self.inner.lock().rules.as_ref().is_some_and(|rules| Arc::ptr_eq(&rules.clock, clock))
+    }
+
     /// Fires the timers that are due at `machine` by the machine's clock, and returns their number.
     pub(crate) fn fire(&self, machine: u64) -> usize {
         self.fire_groups(machine, || Some(self.inner.lock()))
