@@ -57,6 +57,7 @@ mod accepts;
 mod addresses;
 mod async_fd;
 mod halves;
+mod interest;
 mod io;
 mod listener;
 mod operations;
@@ -72,6 +73,7 @@ mod unix_sockets;
 
 pub use addresses::{Addresses, lookup_host};
 pub use async_fd::AsyncFd;
+pub use interest::Interest;
 pub use listener::TcpListener;
 pub use socket::TcpSocket;
 pub use stream::TcpStream;

@@ -1,9 +1,10 @@
 //! A TCP stream.
 
 use super::addresses::{Addresses, first};
+use super::interest::Interest;
 use super::io::{Done, Io};
 use super::operations::{
-    self, read_operations, socket_traits, stream_operations, write_operations,
+    self, callers_operations, read_operations, socket_traits, stream_operations, write_operations,
 };
 use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -30,6 +31,13 @@ stream_operations!(TcpStream, std::net::TcpStream);
 read_operations!(TcpStream, std::net::TcpStream);
 write_operations!(TcpStream, std::net::TcpStream);
 socket_traits!(TcpStream, std::net::TcpStream);
+callers_operations!(
+    TcpStream,
+    "write_all",
+    "    # let listener = evenkeel::net::TcpListener::bind(\"127.0.0.1:0\").await?;
+    let one = TcpStream::connect(listener.local_addr()?).await?;
+    let (other, _) = listener.accept().await?;"
+);
 
 impl TcpStream {
     pub(super) fn new(stream: std::net::TcpStream) -> Self {

@@ -1,8 +1,9 @@
 //! A UDP socket.
 
 use super::addresses::{Addresses, first};
+use super::interest::Interest;
 use super::io::{Done, Io};
-use super::operations::{datagram_operations, socket_traits};
+use super::operations::{callers_operations, datagram_operations, socket_traits};
 use crate::readiness::source::Direction;
 use std::fmt;
 use std::future::Future;
@@ -33,12 +34,35 @@ use std::task::{Context, Poll};
 /// })
 /// # }
 /// ```
+/// The crate `socket2` sets options that have no method here, as those of multicast:
+/// ```
+/// use evenkeel::net::UdpSocket;
+/// use socket2::SockRef;
+/// use std::net::Ipv4Addr;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// let socket = runtime.block_on(UdpSocket::bind("127.0.0.1:0"))?;
+/// let options = SockRef::from(&socket);
+/// options.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
+/// options.set_multicast_ttl_v4(3)?;
+/// assert_eq!(options.multicast_ttl_v4()?, 3);
+/// # Ok(())
+/// # }
+/// ```
 pub struct UdpSocket {
     io: Io<std::net::UdpSocket>,
 }
 
 datagram_operations!(UdpSocket, std::net::UdpSocket, SocketAddr);
 socket_traits!(UdpSocket, std::net::UdpSocket);
+callers_operations!(
+    UdpSocket,
+    "send",
+    "    let one = UdpSocket::bind(\"127.0.0.1:0\").await?;
+    let other = UdpSocket::bind(\"127.0.0.1:0\").await?;
+    other.connect(one.local_addr()?).await?;"
+);
 
 impl UdpSocket {
     /// Binds a socket to the first of the addresses that can be bound.

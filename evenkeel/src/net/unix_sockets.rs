@@ -1,10 +1,11 @@
 //! Unix sockets.
 
 use super::accepts::{self, Accepts};
+use super::interest::Interest;
 use super::io::{Done, Io};
 use super::operations::{
-    self, datagram_operations, listener_operations, read_operations, socket_traits,
-    stream_operations, write_operations,
+    self, callers_operations, datagram_operations, listener_operations, read_operations,
+    socket_traits, stream_operations, write_operations,
 };
 use crate::processor::current;
 use crate::readiness::source::Direction;
@@ -56,6 +57,7 @@ stream_operations!(UnixStream, std_unix::UnixStream);
 read_operations!(UnixStream, std_unix::UnixStream);
 write_operations!(UnixStream, std_unix::UnixStream);
 socket_traits!(UnixStream, std_unix::UnixStream);
+callers_operations!(UnixStream, "write_all", "    let (one, other) = UnixStream::pair()?;");
 
 impl UnixStream {
     fn new(stream: std_unix::UnixStream) -> Self {
@@ -187,6 +189,7 @@ pub struct UnixDatagram {
 
 datagram_operations!(UnixDatagram, std_unix::UnixDatagram, SocketAddr);
 socket_traits!(UnixDatagram, std_unix::UnixDatagram);
+callers_operations!(UnixDatagram, "send", "    let (one, other) = UnixDatagram::pair()?;");
 
 impl UnixDatagram {
     /// Binds a socket to `path`, which must not exist. It stays there when the socket is dropped.

@@ -1,11 +1,13 @@
 //! Sockets other than TCP, and waits without an operation.
 
-use super::{on_workers, pair};
-use evenkeel::net::{AsyncFd, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+use super::{must_wait, on_workers, pair};
+use evenkeel::net::{AsyncFd, Interest, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 use evenkeel::time::{Duration, sleep};
 use evenkeel::{spawn, yield_now};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Write};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -157,6 +159,55 @@ fn a_wait_ends_when_there_is_something_and_waits_again_when_it_is_taken() {
             writer.await.unwrap();
             assert_eq!(count, 15);
             assert!(waits < 30, "{waits} waits: they do not wait");
+        });
+    });
+}
+
+/// The system calls are those of a caller, which the socket does not know.
+#[test]
+fn operations_of_a_caller_wait_and_note_that_they_would_block() {
+    macro_rules! check {
+        ($one:expr, $other:expr, $send:ident) => {{
+            let (one, other) = ($one, $other);
+            let mut byte = [0];
+            let mut receive = || Ok(recv(&one, &mut byte, RecvFlags::empty())?.0);
+            {
+                let mut receives = pin!(one.async_io(Interest::READABLE, &mut receive));
+                must_wait(receives.as_mut()).await;
+                other.$send(b"x").await.unwrap();
+                assert_eq!(receives.await.unwrap(), 1);
+            }
+            other.$send(b"y").await.unwrap();
+            one.readable().await.unwrap();
+            assert_eq!(one.try_io(Interest::READABLE, &mut receive).unwrap(), 1);
+            // What was taken is not noted, and then it is.
+            one.readable().await.unwrap();
+            let error = one.try_io(Interest::READABLE, &mut receive).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+            must_wait(one.readable()).await;
+            let mut is_called = false;
+            let called = one.try_io(Interest::READABLE, || Ok(is_called = true));
+            assert_eq!(called.unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert!(!is_called, "it is known not to be ready");
+            let sent = || Ok(send(&one, b"z", SendFlags::empty())?);
+            assert_eq!(one.async_io(Interest::WRITABLE, sent).await.unwrap(), 1);
+            assert_eq!(one.try_io(Interest::WRITABLE, sent).unwrap(), 1);
+        }};
+    }
+
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            check!(one, other, write_all);
+            let (one, other) = UnixStream::pair().unwrap();
+            check!(one, other, write_all);
+            let (one, other) = UnixDatagram::pair().unwrap();
+            check!(one, other, send);
+            let one = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let other = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            one.connect(other.local_addr().unwrap()).await.unwrap();
+            other.connect(one.local_addr().unwrap()).await.unwrap();
+            check!(one, other, send);
         });
     });
 }

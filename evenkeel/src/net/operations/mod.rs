@@ -1,10 +1,12 @@
 //! What several kinds of sockets have: each file writes it out for one of them.
 
+mod callers;
 mod datagrams;
 mod listeners;
 mod sockets;
 mod streams;
 
+pub(super) use callers::callers_operations;
 pub(super) use datagrams::datagram_operations;
 pub(super) use listeners::listener_operations;
 pub(super) use sockets::socket_traits;
