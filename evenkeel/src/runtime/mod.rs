@@ -40,6 +40,11 @@ use std::future::Future;
 /// If one of its own tasks or closures drops it, shutdown begins at once, and the drop does not
 /// wait: the workers leave when the polls that are under way return.
 ///
+/// A blocking closure may wait for a socket or a timer, by `Handle::block_on`. Both work until all
+/// closures have returned, so the drop waits as long as such a closure does, for ever if its peer
+/// is silent. A limit ends that: a [`timeout`](crate::time::timeout()) in the closure, or
+/// [`Shutdown::Deadline`].
+///
 /// [`Builder::new_current_thread`] makes runtimes without worker threads.
 ///
 /// # Examples
