@@ -28,7 +28,7 @@
 //! from which more comes then is told to [hold](super::holds) its values until half of the frames
 //! are read. A peer that goes on all the same, until more of its bytes are unread than may be
 //! [parked](super::Limits::parked), is shut out. Each frame counts as [`BESIDE_FRAME`] bytes more
-//! than it has.
+//! than it has, and the limit is higher by what that makes for the frames of an honest peer.
 //!
 //! # The last messages of a node
 //! A node counts as down when what has come from it is read, so that its answers and its steps of
@@ -76,6 +76,9 @@ const FEWER_UNREAD: usize = MOST_UNREAD / 2;
 /// memory than they count. An estimate: its place in the demultiplexer, the part that it has in its
 /// lane, and the least allocation; no benchmark sets it.
 const BESIDE_FRAME: usize = 128;
+
+/// The bytes of a frame's head and of a message without contents.
+const SHORTEST_FRAME: usize = 5;
 
 /// Nanoseconds for which what is parked of a lost node may wait before this node counts it as down:
 /// actors may never take it. A choice; no benchmark sets it.
@@ -162,7 +165,9 @@ impl Deliver for Receiver {
         } else {
             drop(frames);
         }
-        if unread >= MOST_UNREAD && bytes > node.limits.parked {
+        let packing = node.multiplexer.packing();
+        let most = node.limits.parked.saturating_add(beside_waiting(packing.waiting));
+        if unread >= MOST_UNREAD && bytes > most {
             node.refuse(peer, Mismatch::Unread { bytes });
         } else if unread >= MOST_UNREAD {
             node.pile_up(peer);
@@ -186,6 +191,12 @@ impl Deliver for Receiver {
         trace::not_sent(self.node.system.node(), to, messages, &why);
         self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
     }
+}
+
+/// What the smallest frames of `waiting` bytes take beside them. A peer that holds may have as much
+/// on its way, if its packing is that of this node.
+fn beside_waiting(waiting: usize) -> usize {
+    (waiting / SHORTEST_FRAME).saturating_mul(BESIDE_FRAME)
 }
 
 /// The bytes as which an unread frame counts.

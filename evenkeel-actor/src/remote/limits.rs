@@ -75,7 +75,9 @@ pub struct Limits {
     /// Bytes of one node that wait for room in mailboxes. From 16 MiB on, the node is told to hold
     /// messages for each actor with a full mailbox, and at half of this limit to hold all. A node
     /// of which more wait is [shut out](super::Mismatch::Parked), and so is one of which more bytes
-    /// [wait to be read](super::Mismatch::Unread), where a frame counts 128 bytes more than it has.
+    /// [wait to be read](super::Mismatch::Unread), where a frame counts 128 bytes more than it has,
+    /// and 128 more may wait for each five bytes that this node's own packing lets
+    /// [wait](crate::node::policy::Packing::waiting).
     /// The other half is for what an honest node has on its way when it hears of that: what
     /// [waits](crate::node::policy::Packing::waiting) there, what its transport has taken, and the
     /// frames that wait to be read here. A node does not start if its own packing lets as much

@@ -22,13 +22,13 @@
 //!
 //! # The end
 //! After [`Multiplexer::close`] the host sends the handed-over frames, drops those for nodes that
-//! have never come up, and tells the transport that this node leaves. It does not wait until
-//! nothing more comes: other nodes may never stop sending. Once the transport has sent everything,
-//! the host does not poll it again, but waits until it has [ended](Transport::ended), with the
-//! usual waits between two looks. These block the host's own thread, but no worker. Then the host
-//! is finished, and drops the transport. If a host ends otherwise, by a panic, this node has left
-//! for its own senders, and so has it for all other nodes. The frames that the transport has not
-//! accepted are dropped, and their messages are lost.
+//! have never come up, and tells the transport that this node leaves. It hands on what has come by
+//! then, but does not wait until nothing more comes: other nodes may never stop sending. Once the
+//! transport has sent everything, the host does not poll it again, but waits until it has
+//! [ended](Transport::ended), with the usual waits between two looks. These block the host's own
+//! thread, but no worker. Then the host is finished, and drops the transport. If a host ends
+//! otherwise, by a panic, this node has left for its own senders, and so has it for all other
+//! nodes. The frames that the transport has not accepted are dropped, and their messages are lost.
 
 mod drive;
 #[cfg(test)]
@@ -99,6 +99,11 @@ const EVENTS: usize = 64;
 /// Turns between two looks for messages that have waited longer than the cap. An estimate; no
 /// benchmark sets it.
 const TURNS: u32 = 64;
+
+/// The most turns in which a host that has nothing more to send hands on what still comes, before
+/// it leaves and again before it ends: what has come by then is not lost, and a node that goes on
+/// sending does not keep it. An estimate; no benchmark sets it.
+const LAST_TURNS: u32 = 32;
 
 /// The most buffers that a host keeps for itself; it gives others to the transport. An estimate:
 /// the frames of a turn; no benchmark sets it.
@@ -192,6 +197,8 @@ pub struct Host<T: Transport, D: Deliver> {
     /// Whether the lanes hand over no more frames.
     is_closed: bool,
     has_left: bool,
+    /// The turns in which something has come since there was nothing more to send.
+    last_turns: u32,
     /// Whether the transport has sent everything and only has to end.
     is_ending: bool,
     /// Whether the host is the flusher of all lanes.
@@ -238,6 +245,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             turns: 0,
             is_closed: false,
             has_left: false,
+            last_turns: 0,
             is_ending: false,
             flushes: false,
             spins: false,
@@ -276,10 +284,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
         let has_sent = self.send();
         let has_received = self.receive();
-        // Whatever has come: other nodes may go on sending until this one has left, and after it.
-        if self.is_closed && self.behind == 0 && !has_sent {
+        if self.is_closed && self.behind == 0 && !has_sent && !self.may_hand_on(has_received) {
             if !self.has_left {
-                self.has_left = true;
+                (self.has_left, self.last_turns) = (true, 0);
                 self.transport.leave();
                 return Progress::Worked;
             }
@@ -289,6 +296,13 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             }
         }
         if has_sent || has_received { Progress::Worked } else { Progress::Idle }
+    }
+
+    /// Returns whether a host that has nothing more to send makes another turn first, because it
+    /// has just received something. Other nodes may go on sending, so there are not many of them.
+    fn may_hand_on(&mut self, has_received: bool) -> bool {
+        self.last_turns += u32::from(has_received);
+        has_received && self.last_turns < LAST_TURNS
     }
 
     /// Advances the end of the transport.

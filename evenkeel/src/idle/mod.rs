@@ -159,8 +159,12 @@ impl Seat {
         self.is_in_set.store(true, Ordering::Relaxed);
         // After the mark, and before the look at the call: a caller has it the other way round.
         fence::full(Edge::IdleInSet);
-        let ready = set.sleep(limit, stands, || self.is_called.swap(false, Ordering::AcqRel));
+        let take_call = || self.is_called.swap(false, Ordering::AcqRel);
+        let ready = set.sleep(limit, stands, take_call);
         self.is_in_set.store(false, Ordering::Relaxed);
+        // The caller of this looks at all that it may have been called for. A call that it has
+        // answered would end its next sleep at once.
+        take_call();
         ready
     }
 

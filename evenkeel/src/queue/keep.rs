@@ -32,8 +32,9 @@
 //!   bell that has rung counts as a task in the inbox wherever inboxes are looked at.
 //! - *Answer* (keeper at the end of a batch, or a thief): it silences the bell by an exchange, and
 //!   ends the polls of those tasks that were signalled. If the keeper answers, and one other worker
-//!   was the only signaller, they go into its inbox: to where they would be, had they not been
-//!   kept. Otherwise they go into the keeper's queue.
+//!   was the only one that has rung since the last answer, they go into its inbox: to where they
+//!   would be, had they not been kept, but later by the rest of the batch. Then the keeper does
+//!   what any pusher into that inbox does. Otherwise they go into the keeper's queue.
 //! - *Settle* (keeper): it ends the polls of all tasks, and clears `keeps`. It does so before it
 //!   searches for work, when a worker sleeps or the lookout rests, when it has few ready tasks
 //!   beside other workers, and when too few tasks were woken here. After each
@@ -49,7 +50,8 @@
 //! finds the task idle. So it is enough that the poll of each kept task ends some time after a
 //! signal. A signaller that finds a keeper named rings, and the proof of the inbox then holds for
 //! the bell. The thread that answers has acquired what the signaller released with the bell, and so
-//! finds the count changed.
+//! finds the count changed. What it then pushes into an inbox, and does after it, is covered by the
+//! proof of the inbox as well.
 //!
 //! A signaller may miss the note, because neither thread makes a fence for it. Then the task waits
 //! for the end of the period, or until the keeper runs out of work. If the keeper does not come to

@@ -4,7 +4,18 @@ use super::wake;
 use super::worker::{Keeping, Worker};
 use crate::policy::keeping::{self, Period};
 use crate::primitives::atomic::Ordering;
+use crate::processor::context::Context;
 use crate::processor::shared::Phase;
+
+/// Answers the bell, and wakes the worker to which it has sent tasks, or another one, if that is
+/// necessary. Returns the number of polls that it has ended.
+fn answer(context: &Context) -> usize {
+    let answered = context.seat.answer_bell(context.now.get());
+    if let Some(signaller) = answered.sent_to {
+        wake::follow(context.shared(), signaller);
+    }
+    answered.ended
+}
 
 impl Worker<'_> {
     fn keeps(&self) -> bool {
@@ -64,11 +75,7 @@ impl Worker<'_> {
     /// Answers the bell.
     #[cold]
     pub(super) fn answer_bell(&mut self) {
-        let answered = self.context.seat.answer_bell(self.context.now.get());
-        self.keeping.ended += answered.ended as u64;
-        if let Some(signaller) = answered.sent_to {
-            wake::follow(&self.shared, signaller);
-        }
+        self.keeping.ended += answer(self.context) as u64;
     }
 
     /// Settles, if the worker keeps tasks. Returns whether any task is ready then.
@@ -100,7 +107,6 @@ mod tests {
     use super::*;
     use crate::policy::Locality;
     use crate::policy::timing::RESOLUTION;
-    use crate::processor::context::Context;
     use crate::processor::neighbours::Neighbours;
     use crate::processor::seat::Seat;
     use crate::processor::shared::Hooks;
@@ -147,11 +153,13 @@ mod tests {
             }
         }
         assert_eq!(keeper.ready(), 0, "the bell has rung, and is not answered yet");
-        let answered = keeper.seat.answer_bell(0);
+        shared.idle.sit(1);
+        shared.idle.announce(1);
+        let ended = answer(keeper);
         let sent: Vec<_> = shared.processors[1].inbox.take().collect();
-        assert_eq!((answered.ended, keeper.ready() + sent.len()), (1, 1));
-        assert_eq!(answered.sent_to, (!sent.is_empty()).then_some(1));
+        assert_eq!((ended, keeper.ready() + sent.len()), (1, 1));
         let goes = !sent.is_empty();
+        assert_eq!(shared.idle.is_asleep(1), !goes, "it is woken for the task");
         for task in sent {
             keeper.seat.push(task, 0);
         }

@@ -56,6 +56,32 @@ fn a_sleeper_that_its_socket_wakes_looks_once() {
     assert_eq!(block_on(server).unwrap().unwrap(), MESSAGES + 10);
 }
 
+/// A worker that sleeps among its sockets, and is called, comes out once. The call that it has
+/// answered does not end its next sleep.
+#[test]
+fn a_sleeper_among_sockets_that_is_called_sleeps_again_at_once() {
+    const CALLS: u64 = 200;
+    let _watchdog = super::common::watchdog::watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let (one, _other) = runtime.block_on(pair()).unwrap();
+    let waits = runtime.spawn(async move { one.readable().await });
+    let call = || {
+        while runtime.metrics().sleeping < 1 {
+            thread::yield_now();
+        }
+        // It has announced its sleep, and mostly gets there meanwhile.
+        thread::sleep(Duration::from_micros(200));
+        block_on(runtime.spawn(async {})).unwrap();
+    };
+    (0..10).for_each(|_| call());
+    let wake_ups = || runtime.metrics().processors[0].wake_ups;
+    let before = wake_ups();
+    (0..CALLS).for_each(|_| call());
+    // The lookout or the system's signals may wake it a few times more.
+    assert!(wake_ups() - before < CALLS * 3 / 2, "{} wake-ups", wake_ups() - before);
+    waits.abort();
+}
+
 /// Tasks that are always ready keep no socket waiting.
 #[test]
 fn sockets_are_looked_at_beside_tasks_that_are_always_ready() {

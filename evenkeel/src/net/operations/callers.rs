@@ -58,7 +58,9 @@ macro_rules! callers_operations {
             /// ready for it.
             ///
             /// # Cancel safety
-            /// `operation` has done nothing if the future was not completed.
+            /// If the future was not completed, all calls of `operation` have returned
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock): one that makes one system call has
+            /// done nothing.
             ///
             /// # Cost
             /// That of [any operation](crate::net#cost), with `operation` in place of the system

@@ -9,7 +9,8 @@ use crate::raw_task::header::Live;
 use crate::raw_task::rights::Runnable;
 use crate::raw_task::state::{Polled, Signal};
 
-/// What an answer to the bell has done.
+/// What an answer to the bell has done. The caller follows what was sent.
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answered {
     /// The number of polls that it has ended.

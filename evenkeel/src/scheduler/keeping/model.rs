@@ -128,7 +128,8 @@ fn a_keeper_that_hears_the_bell_finds_the_task_signalled() {
         let (task, message) = (keeper.task.clone(), keeper.message.clone());
         // The thread that looks is the spawned one.
         let keeper = loom::thread::spawn(move || {
-            keeper.context.seat.answer_bell(0);
+            let answered = keeper.context.seat.answer_bell(0);
+            assert_eq!(answered.sent_to, None, "the signaller is no worker");
             keeper
         });
         send(&task, &message);

@@ -233,7 +233,8 @@ impl<S: Set> Held<S> {
     /// # Cost
     /// For each clause the acceptor looks through the queued entrants until it finds a caller,
     /// under the lock of the set's first monitor: with thousands of callers of operations that are
-    /// not accepted, tasks that enter meanwhile spin for some microseconds.
+    /// not accepted, tasks that enter meanwhile spin for some microseconds. An accept of several
+    /// monitors that may wait allocates.
     ///
     /// # Source
     /// The `_Accept` of µC++ (Buhr et al., 1992) and the `waitfor` of C∀ (Delisle, 2018).

@@ -464,12 +464,12 @@ impl Stack {
             let top = self.take().expect("it is there");
             if top.reservation.is_open() { open.put(top) } else { closed.put(top) }
         }
-        let is_cleared = !open.is_empty();
         while let Some(entry) = open.take() {
             self.put(entry);
-        }
-        if is_cleared && let Some(top) = &mut self.0 {
-            top.cleared = top.height;
+            if let Some(top) = &mut self.0 {
+                // Also once those above it have been taken.
+                top.cleared = top.height;
+            }
         }
         self.put(entry);
         closed

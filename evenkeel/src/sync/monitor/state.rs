@@ -52,9 +52,12 @@ pub(super) type Others = Vec<u64>;
 /// Returns them; `None` if the leader is alone.
 #[inline]
 pub(super) fn others_of(cores: Cores<'_>) -> Option<Box<Others>> {
+    (!cores.rest.is_empty()).then(|| Box::new(numbers(cores).collect()))
+}
+
+fn numbers(cores: Cores<'_>) -> impl Iterator<Item = u64> {
     // SAFETY: the set borrows its monitors.
-    let numbers = || cores.rest.iter().map(|core| unsafe { core.get() }.id()).collect();
-    (!cores.rest.is_empty()).then(|| Box::new(numbers()))
+    cores.rest.iter().map(|core| unsafe { core.get() }.id())
 }
 
 impl State {
@@ -194,7 +197,13 @@ impl State {
         // SAFETY: it waits with this core's lock.
         let is_same = unsafe { acceptor.with(|ticket| ticket.wants(cores)) };
         // By address it is. So it is as long, and the acceptor has left the numbers of these.
-        is_same && (cores.rest.is_empty() || self.others == others_of(cores))
+        is_same && (cores.rest.is_empty() || self.has_left(cores))
+    }
+
+    /// Whether the acceptor has left the numbers of these cores, all but the leader's.
+    fn has_left(&self, cores: Cores<'_>) -> bool {
+        let others = self.others.iter().flat_map(|others| others.iter().copied());
+        others.eq(numbers(cores))
     }
 
     fn acceptor<'a>(&self) -> &'a Node {
