@@ -110,7 +110,7 @@ pub(crate) struct Context {
     /// otherwise.
     pub(crate) moved: RefCell<Vec<Entry>>,
     /// The worker that yields of fork-join have asked for jobs, and since when.
-    pub(crate) asked: Cell<Option<(usize, u64)>>,
+    pub(crate) asked_in_yields: Cell<Option<(usize, u64)>>,
 }
 
 thread_local! {
@@ -193,7 +193,7 @@ impl Context {
             scoped: Cell::default(),
             blocks: RefCell::new(Blocks::take_inside()),
             moved: RefCell::default(),
-            asked: Cell::default(),
+            asked_in_yields: Cell::default(),
         }
     }
 

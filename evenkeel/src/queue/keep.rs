@@ -78,8 +78,7 @@
 //! free places: a task's place in its registry gives one for nothing. To leave signalled tasks with
 //! their keeper: a ring of tasks that a thief has torn apart then stays so, because its parts move
 //! on in step, and each of their wakes crosses the cores. Two workers of `evenkeel-bench run
-//! --bench cycle --procs 2` take 6 % longer, and now and then make a thirtieth of their polls for
-//! 30 ms.
+//! --bench cycle --procs 2` take 6 % longer.
 //!
 //! # Cost
 //! `evenkeel-bench run --bench cycle,churn --procs 1`: 34 and 44 to 46 ns for each operation

@@ -148,6 +148,8 @@ impl Sleep {
         sleep.deadline = deadline;
         sleep.unit = Unit::NEW;
         if let Some(waiter) = waiter {
+            // It has waited, and this task's slice is not that task's.
+            sleep.unit.owe();
             self.arm_for(waiter);
         }
     }
