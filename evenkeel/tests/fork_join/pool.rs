@@ -593,20 +593,25 @@ fn a_scope_in_place_has_its_jobs_on_the_runtime_that_is_named() {
     });
 }
 
+/// Makes the calling thread a worker beside one on a thread of its own.
+fn settle_beside_another() -> (Runtime, Vec<thread::JoinHandle<()>>) {
+    let mut threads = Vec::new();
+    let runtime = Builder::new().workers(2).build_with(|worker| {
+        if worker.index() == 0 {
+            worker.settle().unwrap();
+        } else {
+            threads.push(thread::spawn(|| worker.run()));
+        }
+        Ok(())
+    });
+    (runtime.unwrap(), threads)
+}
+
 #[test]
 fn a_thread_becomes_a_worker_and_works_with_the_others() {
     let _watchdog = watchdog();
     thread::spawn(|| {
-        let mut threads = Vec::new();
-        let runtime = Builder::new().workers(2).build_with(|worker| {
-            if worker.index() == 0 {
-                worker.settle().unwrap();
-            } else {
-                threads.push(thread::spawn(|| worker.run()));
-            }
-            Ok(())
-        });
-        let runtime = runtime.unwrap();
+        let (runtime, threads) = settle_beside_another();
         assert_eq!((worker_index(), threads.len()), (Some(0), 1));
         assert_eq!(runtime.install(thread::current).id(), thread::current().id());
         assert_eq!(fib(18), 2_584);
@@ -1046,16 +1051,7 @@ fn a_scope_of_a_worker_that_has_entered_another_runtime_waits_for_all_jobs() {
 fn a_worker_forks_under_a_runtime_that_its_settled_thread_drives() {
     let _watchdog = watchdog();
     thread::spawn(|| {
-        let mut threads = Vec::new();
-        let runtime = Builder::new().workers(2).build_with(|worker| {
-            if worker.index() == 0 {
-                worker.settle().unwrap();
-            } else {
-                threads.push(thread::spawn(|| worker.run()));
-            }
-            Ok(())
-        });
-        let runtime = runtime.unwrap();
+        let (runtime, threads) = settle_beside_another();
         let driven = Builder::new_current_thread().build().unwrap();
         let runs = AtomicUsize::new(0);
         let (begun, end) = (AtomicBool::new(false), AtomicBool::new(false));

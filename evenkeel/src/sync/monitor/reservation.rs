@@ -493,22 +493,29 @@ mod tests {
     use super::super::{Condition, Held, Monitor, try_lock_all};
     use super::*;
     use std::future::Future;
+    use std::pin::Pin;
     use std::ptr;
     use std::sync::atomic::AtomicPtr;
     use std::task::Context;
+
+    /// Waits for a condition of two monitors.
+    fn wait<'a>(
+        condition: &'a Condition,
+        one: &'a Monitor<()>,
+        other: &'a Monitor<()>,
+    ) -> Pin<Box<impl Future + use<'a>>> {
+        let held = try_lock_all((one, other)).unwrap();
+        let mut waiter = Box::pin(condition.wait(held));
+        assert!(waiter.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        waiter
+    }
 
     /// A holder that signals, splits and joins without ever leaving, while its waiters give up.
     #[test]
     fn reservations_that_are_closed_do_not_pile_up() {
         let [one, other] = [(); 2].map(Monitor::new);
         let (lasting, brief) = (Condition::new(), [(); 100].map(|()| Condition::new()));
-        let wait = |condition| {
-            let held = try_lock_all((&one, &other)).unwrap();
-            let mut waiter = Box::pin(Condition::wait(condition, held));
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(waiter.as_mut().poll(&mut context).is_pending());
-            waiter
-        };
+        let wait = |condition| wait(condition, &one, &other);
         let patient = wait(&lasting);
         let impatient: Vec<_> = brief.iter().map(wait).collect();
         let count = || one.core.lock().reservations().count();
@@ -532,13 +539,7 @@ mod tests {
     fn reservations_that_are_closed_below_open_ones_do_not_pile_up() {
         let [one, other] = [(); 2].map(Monitor::new);
         let conditions = [(); 100].map(|()| Condition::new());
-        let wait = |condition| {
-            let held = try_lock_all((&one, &other)).unwrap();
-            let mut waiter = Box::pin(Condition::wait(condition, held));
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(waiter.as_mut().poll(&mut context).is_pending());
-            waiter
-        };
+        let wait = |condition| wait(condition, &one, &other);
         let waiters: Vec<_> = conditions.iter().map(wait).collect();
         let mut held = Held::join(one.try_enter().unwrap(), other.try_enter().unwrap());
         let mut last = None;
