@@ -217,7 +217,7 @@ impl Processor {
     /// Ends the polls of all tasks that are kept here. The caller has the lock.
     pub(crate) fn settle(&self, local: &mut Local, now: u64) {
         let Local { keep, ready, .. } = local;
-        self.end_all(ready, keep.drain(), now);
+        self.end_into(ready, keep.drain(), now);
         self.published.keeps.store(false, Ordering::Relaxed);
     }
 
@@ -225,7 +225,7 @@ impl Processor {
     pub(crate) fn answer_bell(&self, local: &mut Local, now: u64) {
         let Local { keep, ready, .. } = local;
         if let Some(rung) = self.bell.answer() {
-            self.end_all(ready, keep.signalled(rung), now);
+            self.end_into(ready, keep.signalled(rung), now);
         }
     }
 
@@ -233,17 +233,14 @@ impl Processor {
     /// last call. The caller has the lock. Returns their number.
     pub(crate) fn end_old(&self, local: &mut Local, now: u64) -> usize {
         let Local { keep, ready, .. } = local;
-        self.end_all(ready, keep.old(), now)
+        self.end_into(ready, keep.old(), now)
     }
 
     /// Ends polls. The tasks that were signalled meanwhile go into the queue.
-    fn end_all(&self, ready: &mut Ring, tasks: impl Iterator<Item = Runnable>, now: u64) -> usize {
-        let end = |task: Runnable| {
-            if let Some(task) = task.end(Polled::KEPT) {
-                ready.push(&self.published.ready, Entry { task, since: now });
-            }
-        };
-        tasks.map(end).count()
+    fn end_into(&self, ready: &mut Ring, tasks: impl Iterator<Item = Runnable>, now: u64) -> usize {
+        end_all(tasks, |task| {
+            ready.push(&self.published.ready, Entry { task, since: now });
+        })
     }
 
     /// Moves the visitors, the arrivals and the departures to `entries`. The caller has the lock,
@@ -301,6 +298,12 @@ impl Processor {
             since => now.saturating_sub(since),
         }
     }
+}
+
+/// Ends the polls of tasks that were kept, and gives `put` those that were signalled meanwhile.
+/// Returns the number of polls.
+fn end_all(tasks: impl Iterator<Item = Runnable>, mut put: impl FnMut(Runnable)) -> usize {
+    tasks.map(|task| task.end(Polled::KEPT).map(&mut put)).count()
 }
 
 impl Published {

@@ -3,7 +3,7 @@
 use super::Seat;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
-use crate::processor::Local;
+use crate::processor::{Local, end_all};
 use crate::queue::ring::Entry;
 use crate::raw_task::header::Live;
 use crate::raw_task::rights::Runnable;
@@ -91,21 +91,15 @@ impl Seat {
         let Some(rung) = self.processor().bell.answer() else { return Answered::default() };
         let Local { keep, ready, .. } = &mut *local;
         let elsewhere = rung.signaller.filter(|&signaller| signaller != self.me);
-        let mut answered = Answered::default();
-        for task in keep.signalled(rung) {
-            answered.ended += 1;
-            let Some(task) = task.end(Polled::KEPT) else { continue };
-            match elsewhere {
-                Some(signaller) => {
-                    self.shared().processors[signaller].inbox.push(task);
-                    answered.sent_to = elsewhere;
-                }
-                None => {
-                    ready.push(self.ends(), Entry { task, since: now });
-                }
+        let mut sent_to = None;
+        let ended = end_all(keep.signalled(rung), |task| match elsewhere {
+            Some(signaller) => {
+                self.shared().processors[signaller].inbox.push(task);
+                sent_to = elsewhere;
             }
-        }
-        answered
+            None => _ = ready.push(self.ends(), Entry { task, since: now }),
+        });
+        Answered { ended, sent_to }
     }
 
     /// Ends the polls of the tasks kept here that were signalled, or have been here since the last

@@ -29,7 +29,8 @@ pub(super) struct State {
     acceptor: *const Node,
     pub(super) mask: u64,
     /// The numbers of the other cores of the set of the last acceptor that has waited with several.
-    /// Another monitor may come to the place of one whose acceptor's future was forgotten.
+    /// Another monitor may come to the place of one whose acceptor's future was forgotten. Boxed:
+    /// one word of each monitor, most of which never have any.
     others: Option<Box<Others>>,
     /// The call that presently holds the set that this core leads, if an acceptor waits for its
     /// end.
