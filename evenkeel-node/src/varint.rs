@@ -122,12 +122,6 @@ impl<'a> Reader<'a> {
         self.number_up_to(u32::MAX.into()).map(|number| number as u32)
     }
 
-    /// Returns the next byte without reading it.
-    #[inline]
-    pub(crate) fn peek(&self) -> Option<u8> {
-        self.rest.first().copied()
-    }
-
     /// Reads a length of at most `most`, and a text of this number of bytes.
     pub(crate) fn text(&mut self, what: &'static str, most: usize) -> Result<&'a str, FrameError> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);

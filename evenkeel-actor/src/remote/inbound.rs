@@ -55,7 +55,7 @@ use crate::node::frame::Frame;
 use crate::node::host::Deliver;
 use crate::node::multiplexer::{Link, Multiplexer};
 use crate::node::wire::{Envelope, Failure, Message, References};
-use crate::node::{DownReason, Name, NodeId, Refusal};
+use crate::node::{DownReason, FrameError, Name, NodeId, Refusal};
 use crate::refs::away::Lease;
 use crate::trace;
 use evenkeel::internal::{contain, now};
@@ -362,48 +362,17 @@ fn read(
     }
     let mut messages = frame.messages_from(at);
     let mut count = Count { node, messages: 0, control: 0 };
-    while let Some(message) = messages.next() {
-        let Envelope { cause, references, message } = match message {
-            Ok(envelope) => envelope,
-            Err(error) => {
-                node.malformed(peer, error);
+    loop {
+        // Most messages, at less cost than all others.
+        let tell = (peer.standing() == Standing::Greeted).then(|| messages.next_plain_tell());
+        if let Some((to, payload)) = tell.flatten() {
+            count.messages += 1;
+            let _within = trace::within(None);
+            count.messages -= u64::from(!deliver(peer, to, Askers::default(), payload));
+        } else {
+            let Some(message) = messages.next() else { return Ok(()) };
+            if !handle(peer, message, turn, &mut count) {
                 return Ok(());
-            }
-        };
-        count.messages += 1;
-        let _within = trace::within(cause);
-        // References that no code takes out of the value are given back when this is dropped.
-        let _arrived =
-            (!references.is_empty() && peer.standing() == Standing::Greeted).then(|| {
-                turn.looks_soon();
-                come(peer, references)
-            });
-        match message {
-            Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {
-                count.messages -= u64::from(!deliver(peer, to, Askers::default(), payload));
-            }
-            Message::Ask { to, call, payload, .. } if peer.standing() == Standing::Greeted => {
-                count.messages -= u64::from(!deliver(peer, to, Askers::by(call), payload));
-            }
-            Message::Hand { to, call, places, payload } if peer.standing() == Standing::Greeted => {
-                turn.looks_soon();
-                let askers = Askers::handed_on(call, places);
-                count.messages -= u64::from(!deliver(peer, to, askers, payload));
-            }
-            other => {
-                if let Message::Cast { .. } = other {
-                    turn.looks_soon();
-                }
-                let call = awaited(&other);
-                match contain(|| take(peer, other, &mut count.control)) {
-                    Some(true) => {}
-                    Some(false) => return Ok(()),
-                    None => {
-                        Counts::add(&node.counts.unreadable);
-                        let askers = Askers { call, ..Askers::default() };
-                        node.undelivered(peer, askers, Failure::Panicked, "");
-                    }
-                }
             }
         }
         if turn.is_over() {
@@ -411,7 +380,60 @@ fn read(
             return Err(Over(messages.at()));
         }
     }
-    Ok(())
+}
+
+/// Handles a message of any kind. False if nothing more of its frame is to be read.
+#[inline(never)]
+fn handle(
+    peer: &'static Peer,
+    message: Result<Envelope<'_>, FrameError>,
+    turn: &mut Turn,
+    count: &mut Count,
+) -> bool {
+    let node = peer.node;
+    let Envelope { cause, references, message } = match message {
+        Ok(envelope) => envelope,
+        Err(error) => {
+            node.malformed(peer, error);
+            return false;
+        }
+    };
+    count.messages += 1;
+    let is_greeted = peer.standing() == Standing::Greeted;
+    let _within = trace::within(cause);
+    // References that no code takes out of the value are given back when this is dropped.
+    let _arrived = (!references.is_empty() && is_greeted).then(|| {
+        turn.looks_soon();
+        come(peer, references)
+    });
+    match message {
+        Message::Tell { to, payload } if is_greeted => {
+            count.messages -= u64::from(!deliver(peer, to, Askers::default(), payload));
+        }
+        Message::Ask { to, call, payload, .. } if is_greeted => {
+            count.messages -= u64::from(!deliver(peer, to, Askers::by(call), payload));
+        }
+        Message::Hand { to, call, places, payload } if is_greeted => {
+            turn.looks_soon();
+            let askers = Askers::handed_on(call, places);
+            count.messages -= u64::from(!deliver(peer, to, askers, payload));
+        }
+        other => {
+            if let Message::Cast { .. } = other {
+                turn.looks_soon();
+            }
+            let call = awaited(&other);
+            match contain(|| take(peer, other, &mut count.control)) {
+                Some(reads_on) => return reads_on,
+                None => {
+                    Counts::add(&node.counts.unreadable);
+                    let askers = Askers { call, ..Askers::default() };
+                    node.undelivered(peer, askers, Failure::Panicked, "");
+                }
+            }
+        }
+    }
+    true
 }
 
 /// Counts the messages of a frame in one go when the reading ends, in whatever way.

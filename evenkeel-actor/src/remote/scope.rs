@@ -44,6 +44,8 @@ enum Scope {
 }
 
 /// What references note while a value is written.
+///
+/// Its fields fill it: a copy of padding that was just written in pieces waits for the writes.
 #[derive(Clone, Copy, Default)]
 struct Noted {
     /// The last call with a place in the value; zero if there is none.
@@ -52,8 +54,8 @@ struct Noted {
     passed_on: usize,
     /// The number of counted references in the value: the last of [`GIVEN`].
     given: usize,
-    /// Whether another value is being written around this one, which may be written or read.
-    is_inside: bool,
+    /// The number of values that are being written around this one, which may be written or read.
+    around: usize,
 }
 
 thread_local! {
@@ -61,7 +63,7 @@ thread_local! {
     static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
     static NOTED: Cell<Noted> = const {
-        Cell::new(Noted { last_call: 0, passed_on: 0, given: 0, is_inside: false })
+        Cell::new(Noted { last_call: 0, passed_on: 0, given: 0, around: 0 })
     };
     /// Places for answers of other nodes in the values that are being written.
     static PASSED_ON: RefCell<Vec<(&'static Peer, u64)>> = const { RefCell::new(Vec::new()) };
@@ -82,7 +84,13 @@ impl Back {
     /// Whether another value is being written around this one.
     #[inline]
     fn is_inside_of_writing(&self) -> bool {
-        self.1.is_inside || matches!(self.0, Scope::Writing(_))
+        self.around() > 0
+    }
+
+    /// The number of values that are being written around this one.
+    #[inline]
+    fn around(&self) -> usize {
+        self.1.around + usize::from(matches!(self.0, Scope::Writing(_)))
     }
 }
 
@@ -94,10 +102,8 @@ impl Drop for Back {
 }
 
 fn enter(scope: Scope) -> Back {
-    let back = Back(SCOPE.replace(scope), NOTED.take());
-    if back.is_inside_of_writing() {
-        NOTED.set(Noted { is_inside: true, ..Noted::default() });
-    }
+    let back = Back(SCOPE.replace(scope), NOTED.get());
+    NOTED.set(Noted { around: back.around(), ..Noted::default() });
     back
 }
 
@@ -292,7 +298,7 @@ pub(crate) const OUTSIDE: &str =
 /// Whether this thread is writing a value, and may have the lock of a lane: also if it writes or
 /// reads another value inside of that.
 pub(crate) fn is_writing() -> bool {
-    NOTED.get().is_inside || matches!(SCOPE.get(), Scope::Writing(_))
+    NOTED.get().around > 0 || matches!(SCOPE.get(), Scope::Writing(_))
 }
 
 /// Why a value or a request is not sent while another value is written: the lane that it would go

@@ -98,7 +98,7 @@ impl Senders {
     pub(crate) fn under<R>(&self, f: impl FnOnce() -> R) -> R {
         match running() {
             None => f(),
-            Some(_) if ONLY_WORKER.get() == self.number => Trail::new().under(f),
+            Some(_) if ONLY_WORKER.get() == self.number => Trail::under_new(f),
             Some(task) => self.under_trail_of(task, f),
         }
     }

@@ -79,6 +79,25 @@ impl Trail {
         Self(AtomicU64::new(NEW))
     }
 
+    /// Runs `f` as a sender that has sent nothing yet. Nothing keeps its trail: the sender has no
+    /// choice of lanes.
+    ///
+    /// # Panics
+    /// If `f` panics.
+    #[inline]
+    pub fn under_new<R>(f: impl FnOnce() -> R) -> R {
+        /// Restores the outer sender, also after a panic.
+        struct Back(u64);
+        impl Drop for Back {
+            #[inline]
+            fn drop(&mut self) {
+                CURRENT.set(self.0);
+            }
+        }
+        let _back = Back(CURRENT.replace(NEW));
+        f()
+    }
+
     /// Runs `f` as the sender of this trail: what the thread sends meanwhile comes from this
     /// sender.
     ///

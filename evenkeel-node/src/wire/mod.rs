@@ -34,6 +34,7 @@ mod write;
 pub use cast::{Member, Members, MembersBuf};
 pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 pub use places::{MOST_PLACES, Places, PlacesBuf};
+pub(super) use read::read_plain_tell;
 pub use references::{References, ReferencesBuf};
 pub use write::{write_answer, write_ask, write_hand, write_tell};
 

@@ -1,7 +1,7 @@
 //! How bytes become messages.
 
 use super::super::varint::{self, Reader};
-use super::super::{FrameError, NodeId};
+use super::super::{FrameError, NodeId, Slot};
 use super::cast::read_slot;
 use super::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, Members, Message, Places, Probe};
@@ -10,19 +10,7 @@ use std::num::NonZeroU64;
 
 impl<'a> Envelope<'a> {
     /// Reads the message that takes all of a record.
-    #[inline]
     pub(crate) fn read(mut reader: Reader<'a>) -> Result<Self, FrameError> {
-        // The most frequent kinds, inlined into the caller: the message need not go through memory.
-        if reader.peek() == Some(kind::TELL) {
-            reader.byte()?;
-            let message = Message::Tell { to: read_slot(&mut reader)?, payload: reader.rest() };
-            return Ok(Self { cause: None, references: References::default(), message });
-        }
-        Self::read_any(reader)
-    }
-
-    #[inline(never)]
-    fn read_any(mut reader: Reader<'a>) -> Result<Self, FrameError> {
         let at = reader.at();
         let kind = reader.byte()?;
         let cause = match kind & kind::WITH_CAUSE {
@@ -39,6 +27,15 @@ impl<'a> Envelope<'a> {
         reader.finish()?;
         Ok(Self { cause, references, message })
     }
+}
+
+/// Reads a record if it is a `Tell` without a cause or references. Most records are, and what this
+/// returns stays in registers, where an [`Envelope`] goes through memory.
+#[inline]
+pub(crate) fn read_plain_tell<'a>(mut reader: Reader<'a>) -> Option<(Slot, &'a [u8])> {
+    let is_it = reader.byte() == Ok(kind::TELL);
+    let to = read_slot(&mut reader).ok().filter(|_| is_it)?;
+    Some((to, reader.rest()))
 }
 
 /// Returns whether messages of a kind have a value, which may have references.
