@@ -6,6 +6,7 @@
 
 use super::Look;
 use super::together::QUICK;
+use core::ops::Range;
 
 /// The work of a processor that switches must be this many times as old as the helper's own. The
 /// least whole number that leaves equals alone; the bound that `cargo test --test promise` asserts
@@ -106,8 +107,8 @@ impl Looks {
 }
 
 /// Returns the number of the round if a processor's look with the number `looks` is at a relief. A
-/// round is a look at each of the `others`, which are workers, and one at a relief, at the next one
-/// in each round. For a relief all workers are others: while it has tasks of its own, a look is all
+/// round is a look at each of the `others`, which are workers, and one at a
+/// [relief](reliefs_of_round). For a relief all workers are others: while it has tasks of its own, a look is all
 /// that takes it to theirs.
 ///
 /// # Examples
@@ -121,6 +122,31 @@ impl Looks {
 pub fn round_of_relief(looks: usize, others: usize) -> Option<usize> {
     let round = others + 1;
     looks.is_multiple_of(round).then_some(looks / round)
+}
+
+/// The most reliefs that a processor passes over at a look, because they have no work. A round that
+/// is for one of these costs as many looks at lines that their owners do not write. An estimate: 64
+/// reliefs, as many as a runtime makes by default, are passed in two rounds.
+pub const PASSED: usize = 32;
+
+/// Returns the reliefs, of `count`, among which a processor picks one with work in this round, and
+/// the number of the pick. A relief without work is passed over: most of those that have ever been
+/// needed are at rest, and tasks at a stuck one would wait for looks at all of them.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::helping::{PASSED, reliefs_of_round};
+/// assert_eq!(reliefs_of_round(7, 3), (0..3, 7));
+/// let rounds = [4, 5, 6].map(|round| reliefs_of_round(round, PASSED + 1));
+/// assert_eq!(rounds, [(0..PASSED, 2), (PASSED..PASSED + 1, 2), (0..PASSED, 3)]);
+/// assert_eq!(reliefs_of_round(7, 0), (0..0, 7));
+/// ```
+#[inline]
+#[must_use]
+pub fn reliefs_of_round(round: usize, count: usize) -> (Range<usize>, usize) {
+    let windows = count.div_ceil(PASSED).max(1);
+    let first = round % windows * PASSED;
+    (first..count.min(first + PASSED), round / windows)
 }
 
 /// What a helper does about another processor.

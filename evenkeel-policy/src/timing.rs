@@ -13,9 +13,15 @@ pub const OVERDUE: u64 = 100_000;
 pub const RESOLUTION: u64 = 1_000_000;
 
 /// The most timers that are fired under one hold of the lock. The firing worker wakes tasks between
-/// two holds, so a thread that arms or cancels waits for no longer than it takes to unlink these.
-/// An estimate; no benchmark sets it.
+/// two holds, so a thread that arms or cancels waits for no longer than it takes to unlink these;
+/// but as long as it takes to move all timers of a slot of the wheel, where one of some seconds
+/// begins. An estimate; no benchmark sets it.
 pub const GROUP: usize = 32;
+
+/// The most [groups](GROUP) that an owner fires before it polls tasks again: the first that they
+/// wake would wait until the last has fired. An estimate: they take as long as some batches; no
+/// benchmark sets it.
+pub const GROUPS: usize = 8;
 
 /// Returns whether to fire another processor's timers at the time `now` if the next is due at
 /// `next`. If its worker is `away`, inside fork-join, that worker is not about to fire them.

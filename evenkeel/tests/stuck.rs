@@ -9,9 +9,11 @@ use evenkeel::task::{Task, park};
 use evenkeel::{
     Builder, JoinHandle, Runtime, Shutdown, block_in_place, fork_join, spawn, time, yield_now,
 };
+use std::future::poll_fn;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
 mod common {
@@ -467,6 +469,48 @@ fn a_timer_fires_beside_the_poll_for_which_its_worker_has_woken() {
         join(stuck);
         join([timer]);
     }
+}
+
+/// Locks a mutex when it is woken.
+struct Locks(Arc<Mutex<()>>);
+
+impl Wake for Locks {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock());
+    }
+}
+
+/// The sleeper that fires the timers of a stuck worker wakes a task, and is blocked by the waker of
+/// the next timer, which waits for that worker, which waits for the task.
+#[test]
+fn a_task_is_not_trapped_behind_the_waker_that_blocks_its_waker() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let (ran, lock) = (Flag::default(), Arc::new(Mutex::new(())));
+    let (tell, told) = mpsc::channel();
+    let flag = ran.clone();
+    let mut is_told = false;
+    let waits = runtime.spawn(poll_fn(move |context| {
+        if std::mem::replace(&mut is_told, true) {
+            flag.raise();
+            return Poll::Ready(());
+        }
+        tell.send(context.waker().clone()).unwrap();
+        Poll::Pending
+    }));
+    let stuck = runtime.spawn(async move {
+        let blocks = Arc::new(Locks(lock.clone())).into();
+        let wakers = [told.recv().unwrap(), blocks];
+        let at = time::Instant::now() + Duration::from_millis(50);
+        let mut sleeps = wakers.each_ref().map(|_| Box::pin(time::sleep_until(at)));
+        for (sleep, waker) in sleeps.iter_mut().zip(&wakers) {
+            assert!(sleep.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        }
+        let held = lock.lock();
+        until(|| ran.is_raised());
+        drop(held);
+    });
+    join([waits, stuck]);
 }
 
 #[test]

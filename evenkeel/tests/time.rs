@@ -48,6 +48,32 @@ impl Wake for Counting {
 }
 
 #[test]
+fn tasks_are_polled_before_all_of_many_timers_have_fired() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).reliefs(0).build().expect("the runtime starts");
+    let counting = Arc::new(Counting::default());
+    let count = counting.clone();
+    let at_first = runtime.spawn(async move {
+        let at = Instant::now() + 100 * MS;
+        let counting = count.clone();
+        let first = evenkeel::spawn(async move {
+            sleep_until(at).await;
+            count.0.load(Ordering::Acquire)
+        });
+        yield_now().await;
+        let waker = Waker::from(counting);
+        let mut others: Vec<_> = (0..1_000).map(|_| Box::pin(sleep_until(at))).collect();
+        for other in &mut others {
+            let _ = other.as_mut().poll(&mut Context::from_waker(&waker));
+        }
+        until(|| Instant::now() > at + 10 * MS);
+        first.await.unwrap()
+    });
+    let at_first = runtime.block_on(at_first).unwrap();
+    assert!(at_first < 1_000, "{at_first} of 1,000 timers have fired before the first task's poll");
+}
+
+#[test]
 fn nothing_is_early() {
     let _watchdog = watchdog();
     for workers in [1, 2] {

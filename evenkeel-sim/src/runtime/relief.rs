@@ -7,6 +7,7 @@
 
 use super::load::Load;
 use super::machine::{Machine, Step};
+use evenkeel_policy::helping;
 use evenkeel_policy::relieving::{self, Found, Sight, Thread};
 use std::mem;
 
@@ -171,13 +172,17 @@ impl<L: Load> Machine<L> {
         me >= self.relieving.workers
     }
 
-    /// Returns the relief that `me` looks at in this round, if a relief has ever run, and there is
-    /// another one.
+    /// Returns the relief that `me` looks at in this round, if a relief has ever run, and another
+    /// one has work.
     pub(crate) fn next_relief(&self, me: usize, round: usize) -> Option<usize> {
-        let reliefs = self.relieving.workers..self.processors.len();
-        let count = reliefs.len() - usize::from(self.is_relief(me));
-        let mut others = reliefs.filter(|&relief| relief != me);
-        if self.relieving.is_up && count > 0 { others.nth(round % count) } else { None }
+        if !self.relieving.is_up {
+            return None;
+        }
+        let others = (self.relieving.workers..self.processors.len()).filter(|&other| other != me);
+        let (among, pick) = helping::reliefs_of_round(round, others.clone().count());
+        let among = others.skip(among.start).take(among.len());
+        let with_work: Vec<usize> = among.filter(|&relief| self.has_work(relief)).collect();
+        pick.checked_rem(with_work.len()).map(|pick| with_work[pick])
     }
 
     /// Does the relief's work between two batches: it takes the tasks of stuck workers and of

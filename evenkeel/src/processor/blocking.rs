@@ -17,8 +17,8 @@
 //! The thread that changes the state under the lock notifies after the change, and a blocking
 //! thread looks at the state before each wait.
 
+use crate::primitives::slab::Slab;
 use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
-use crate::raw_task::id::Id;
 use crate::raw_task::rights::{Reference, Runnable};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -51,25 +51,24 @@ thread_local! {
 struct State {
     queue: VecDeque<Runnable>,
     /// The closures that run.
-    running: Vec<Reference>,
+    running: Slab<Reference>,
     threads: usize,
     idle: usize,
     closed: bool,
 }
 
 impl State {
-    /// Takes the oldest closure, which is about to run.
-    fn begin(&mut self) -> Option<(Runnable, Id)> {
+    /// Takes the oldest closure, which is about to run, and returns its key too.
+    fn begin(&mut self) -> Option<(Runnable, usize)> {
         let closure = self.queue.pop_front()?;
-        let id = closure.live().footer().id;
-        self.running.push(Reference::of(closure.live()));
-        Some((closure, id))
+        let key = self.running.insert(Reference::of(closure.live()));
+        Some((closure, key))
     }
 
     /// Notes that a closure has returned. The last reference frees memory alone, so no caller's
     /// code runs under the lock.
-    fn end(&mut self, done: Option<Id>) {
-        self.running.retain(|running| Some(running.live().footer().id) != done);
+    fn end(&mut self, done: Option<usize>) {
+        drop(done.and_then(|done| self.running.remove(done)));
     }
 }
 
@@ -120,7 +119,7 @@ impl Blocking {
     /// Takes the oldest closure for a spawner, which has run `done` before, if there is no thread
     /// to run it. Of several spawners whose threads are refused at once the last one finds the
     /// closures of all, so it takes until there is none.
-    pub(crate) fn take_unattended(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
+    pub(crate) fn take_unattended(&self, done: Option<usize>) -> Option<(Runnable, usize)> {
         let mut state = lock(&self.state);
         state.end(done);
         if state.threads == 0 { state.begin() } else { None }
@@ -133,7 +132,7 @@ impl Blocking {
 
     /// Takes the oldest closure for the calling thread, which has run `done` before. Waits for one
     /// if there is none. If it returns `None`, the thread is counted out, and has to end.
-    pub(crate) fn take(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
+    pub(crate) fn take(&self, done: Option<usize>) -> Option<(Runnable, usize)> {
         let mut state = lock(&self.state);
         state.end(done);
         if state.queue.is_empty() {
@@ -203,7 +202,7 @@ impl Blocking {
                 }
             };
         }
-        state.running.clone()
+        state.running.iter().cloned().collect()
     }
 }
 
@@ -231,10 +230,10 @@ mod tests {
         assert!(blocking.take_unattended(None).is_none(), "the other thread may come yet");
         blocking.refused_thread();
         let (mut closures, mut done) = (0, None);
-        while let Some((closure, id)) = blocking.take_unattended(done) {
+        while let Some((closure, key)) = blocking.take_unattended(done) {
             run::run_elsewhere(closure);
             closures += 1;
-            done = Some(id);
+            done = Some(key);
         }
         assert_eq!(closures, 2);
         assert!(blocking.wait_for_threads(None).is_empty());

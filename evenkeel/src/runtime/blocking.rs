@@ -10,7 +10,7 @@ use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
 use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
-use crate::raw_task::id::{self, Id};
+use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use crate::scheduler::{run, spawn};
 use crate::task::{self, JoinHandle, TaskInfo};
@@ -55,19 +55,19 @@ fn start(shared: &Arc<Shared>) {
     if started.is_err() {
         shared.blocking.refused_thread();
         let mut done = None;
-        while let Some((task, id)) = shared.blocking.take_unattended(done) {
+        while let Some((task, key)) = shared.blocking.take_unattended(done) {
             run(shared, task);
-            done = Some(id);
+            done = Some(key);
         }
     }
 }
 
 /// Runs closures until none has come for a while.
 fn work(shared: &Shared) {
-    let mut done: Option<Id> = None;
-    while let Some((task, id)) = shared.blocking.take(done) {
+    let mut done = None;
+    while let Some((task, key)) = shared.blocking.take(done) {
         run(shared, task);
-        done = Some(id);
+        done = Some(key);
     }
 }
 

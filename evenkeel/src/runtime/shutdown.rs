@@ -233,8 +233,9 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         left = match limits {
             None => wait_for_workers(shared, None),
             Some((_, grace)) => {
+                let before = sweep::batches(shared);
                 wait_for_workers(shared, Some(Instant::now() + TURN.min(grace / 2)))
-                    || sweep_until(shared, &reaper, end)
+                    || sweep_until(shared, &reaper, before, end)
             }
         };
     }
@@ -261,11 +262,20 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
 }
 
 /// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their
-/// futures, until all workers have left or until `end`. True if they have left.
-fn sweep_until(shared: &Arc<Shared>, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
+/// futures, until all workers have left or until `end`. True if they have left. A worker does come
+/// to its tasks if it has begun another batch than `before`.
+fn sweep_until(
+    shared: &Arc<Shared>,
+    reaper: &Arc<Reaper>,
+    mut before: Vec<u64>,
+    end: Option<Instant>,
+) -> bool {
     let (mut pause, longest) = SWEEPS;
     loop {
-        sweep::sweep(shared, |tasks| reaper.submit(tasks));
+        let batches = sweep::batches(shared);
+        let stands_still = |number: usize| batches.get(number) == before.get(number);
+        sweep::sweep_those(shared, stands_still, |tasks| reaper.submit(tasks));
+        before = batches;
         let next = Instant::now() + pause;
         if wait_for_workers(shared, Some(end.map_or(next, |end| end.min(next)))) {
             return true;

@@ -21,7 +21,7 @@ impl Worker<'_> {
             return;
         }
         let number = self.looks.begin(now);
-        let found = self.next_other(number).is_some_and(|other| self.look_at(other, now));
+        let found = self.next_other(number, now).is_some_and(|other| self.look_at(other, now));
         self.looks.end(found);
     }
 
@@ -46,19 +46,24 @@ impl Worker<'_> {
     }
 
     /// Returns the processor to look at by the look with this `number`: another worker or, now and
-    /// then, a relief.
-    fn next_other(&mut self, number: usize) -> Option<usize> {
+    /// then, a relief with work.
+    fn next_other(&mut self, number: usize, now: u64) -> Option<usize> {
         let turn = self.next_turn();
         let shared = &self.shared;
-        let reliefs = || shared.other_reliefs(self.me);
         let neighbours = shared.neighbours(self.me);
         let others = neighbours.map_or(shared.workers, |neighbours| neighbours.others.len());
         if shared.idle.is_up()
             && let Some(round) = helping::round_of_relief(number, others)
         {
-            let count = reliefs().count();
-            if count > 0 {
-                return reliefs().nth(round % count);
+            let reliefs = || shared.other_reliefs(self.me);
+            let (among, pick) = helping::reliefs_of_round(round, reliefs().count());
+            let with_work = || {
+                let among = reliefs().skip(among.start).take(among.len());
+                among.filter(|&relief| shared.processors[relief].is_to_be_relieved(now))
+            };
+            let count = with_work().count();
+            if let Some(relief) = pick.checked_rem(count).and_then(|pick| with_work().nth(pick)) {
+                return Some(relief);
             }
         }
         match neighbours {

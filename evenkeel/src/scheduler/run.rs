@@ -15,9 +15,10 @@ use crate::raw_task::state::{Begin, Polled, Release};
 use std::task::Poll;
 
 /// A processor wakes a sleeping home to take back complete tasks once per this many tasks that it
-/// has sent home. So their memory is not kept for long, and a wake-up per task would cost more. An
-/// estimate that no benchmark sets.
-const RETURNS: u64 = 1_024;
+/// has sent home. So their memory is not kept for long, and a wake-up per task would cost more. A
+/// prime, so that each home has its turn where tasks of several come in some order again and again.
+/// An estimate that no benchmark sets.
+const RETURNS: u64 = 1_021;
 
 /// Polls a task once, or cancels it.
 #[inline(always)]

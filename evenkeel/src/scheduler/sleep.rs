@@ -124,9 +124,13 @@ impl Worker<'_> {
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
-                let is_any = self.fire_for_others(now) | self.look_for_others(now);
-                let fired = is_any && self.context.ready() > 0;
-                if fired || self.any_other(waking::after_watch) || self.any_jobs() {
+                // The search sees to them, awake: their wakers may be a caller's, and block, and a
+                // push beside a sleeper asks for no other thread.
+                let is_any =
+                    (0..self.shared.workers).filter(|&other| other != self.me).any(|other| {
+                        self.is_to_fire_for(other, now) || self.is_to_look_for(other, now)
+                    });
+                if is_any || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }
             }

@@ -92,15 +92,20 @@ impl Worker<'_> {
         std::mem::replace(&mut self.served, notes) != notes
     }
 
-    /// Looks at the sockets of another processor, if its worker does not come to them. Returns
-    /// whether it has woken any operation.
-    pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
+    /// Returns whether the worker of another processor does not come to its sockets in time.
+    pub(super) fn is_to_look_for(&self, other: usize, now: u64) -> bool {
         let Some(set) = self.shared.idle.set(other).get() else { return false };
         set.is_used()
             && readiness::is_overdue(now, set.tended())
             && readiness::is_due(now, set.looked())
             && !self.shared.idle.is_asleep(other)
-            && set.look(now)
+    }
+
+    /// Looks at the sockets of another processor, if its worker does not come to them. Returns
+    /// whether it has woken any operation.
+    pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
+        self.is_to_look_for(other, now)
+            && self.shared.idle.set(other).get().is_some_and(|set| set.look(now))
     }
 
     /// Does the same for all other workers.

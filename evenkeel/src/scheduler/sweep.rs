@@ -14,7 +14,9 @@
 //!    [does](super::handover::force) from a stuck victim, and marks each as aborted.
 //! 3. It hands these tasks to *reapers*, threads that [cancel](super::run::cancel_elsewhere) them.
 //!
-//! The ender repeats this until the workers have left or its time is up.
+//! The ender repeats this until the workers have left or its time is up. Meanwhile it leaves the
+//! queues of an owner that has begun another batch since the pass before to that owner. The last
+//! passes take from all.
 //!
 //! # Why nothing is lost, and nothing is dropped twice
 //! A task that is not complete is in one of these places: it waits; it is queued; or a thread has
@@ -52,6 +54,16 @@ use std::ptr::NonNull;
 /// Aborts all registered tasks, and passes those in queues to `take`. Returns false if a processor
 /// was locked: that processor is left for the next pass.
 pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
+    sweep_those(shared, |_| true, take)
+}
+
+/// Does the same, but takes tasks only from the queues of processors whose number is `wanted`: the
+/// owners of the others come to them.
+pub(crate) fn sweep_those(
+    shared: &Shared,
+    wanted: impl Fn(usize) -> bool,
+    take: impl FnOnce(Vec<Runnable>),
+) -> bool {
     let mut is_whole = true;
     for processor in shared.processors.iter() {
         let is_to_abort = |word: Word| !word.is_complete() && !word.is_aborted();
@@ -61,7 +73,8 @@ pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
         }
     }
     let (mut tasks, mut entries) = (Vec::new(), Vec::new());
-    for processor in shared.processors.iter() {
+    let numbered = (0..).zip(shared.processors.iter());
+    for (_, processor) in numbered.filter(|(number, _)| wanted(*number)) {
         if let Some(mut local) = processor.local.claim(true) {
             processor.settle(&mut local, clock::now());
             local.ready.drain(&processor.published.ready, usize::MAX, &mut entries);
@@ -76,6 +89,12 @@ pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
     tasks.iter().for_each(run::abort_queued);
     take(tasks);
     is_whole
+}
+
+/// Returns when each processor has begun its batch: its owner makes progress if that changes.
+pub(crate) fn batches(shared: &Shared) -> Vec<u64> {
+    let batch = |processor: &Processor| processor.published.batch.load(Ordering::Relaxed);
+    shared.processors.iter().map(batch).collect()
 }
 
 /// Returns the tasks in the registry of a processor that are not complete, or `None` if the

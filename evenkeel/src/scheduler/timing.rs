@@ -14,25 +14,29 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 impl Worker<'_> {
-    /// Fires the due timers of this processor.
+    /// Fires due timers of this processor.
     #[inline(always)]
     pub(super) fn fire_own(&self) {
         let timers = &self.context.seat.processor().timers;
         let now = self.context.now.get();
         if now >= timers.next() {
-            timers.fire(now);
+            timers.fire_some(now);
         }
     }
 
-    /// Fires the overdue timers of another processor, if its worker does not come to them. Returns
+    /// Returns whether another processor has overdue timers to which its worker does not come.
+    pub(super) fn is_to_fire_for(&self, other: usize, now: u64) -> bool {
+        let next = self.shared.processors[other].timers.next();
+        now >= next && timing::fires_for(now, next, self.shared.is_away(other))
+    }
+
+    /// Fires overdue timers of another processor, if its worker does not come to them. Returns
     /// their number.
     pub(super) fn fire_for(&self, other: usize, now: u64) -> usize {
-        let timers = &self.shared.processors[other].timers;
-        let next = timers.next();
-        if now < next || !timing::fires_for(now, next, self.shared.is_away(other)) {
+        if !self.is_to_fire_for(other, now) {
             return 0;
         }
-        let fired = timers.fire_if_free(now);
+        let fired = self.shared.processors[other].timers.fire_if_free(now);
         self.context.counters().timers_fired_for_others.add(fired as u64);
         fired
     }

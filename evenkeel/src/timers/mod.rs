@@ -59,7 +59,8 @@
 //! # How late
 //! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
 //! it, 32 where sockets wake the tasks, or after as long as a poll lasts. (A batch in which polls
-//! turn from short to long may have [256](crate::policy::batch) of the long ones.) If it lasts
+//! turn from short to long may have [256](crate::policy::batch) of the long ones.) If more than
+//! [`GROUPS`](timing::GROUPS) of [`GROUP`] are due, the others follow batch by batch. If a poll lasts
 //! longer, another worker fires the timer when it looks at this processor
 //! [`OVERDUE`](timing::OVERDUE) or more after the tick. Working workers look at one other processor
 //! per batch, or [go round](crate::policy::helping::ROUND) a few others, searching workers look at
@@ -276,22 +277,29 @@ impl Timers {
 
     /// Fires the timers that are due at `machine` by the machine's clock, and returns their number.
     pub(crate) fn fire(&self, machine: u64) -> usize {
-        self.fire_groups(machine, || Some(self.inner.lock()))
+        self.fire_groups(machine, usize::MAX, || Some(self.inner.lock()))
     }
 
-    /// Does the same for a caller that is not the owner. It does not wait for the lock, because the
+    /// Fires some of them, for their owner, which polls tasks before it goes on. Until the last of
+    /// them has fired, [`next`](Self::next) stays in the past.
+    pub(crate) fn fire_some(&self, machine: u64) {
+        self.fire_groups(machine, timing::GROUPS, || Some(self.inner.lock()));
+    }
+
+    /// Does the same for a worker that is not the owner. It does not wait for the lock, because the
     /// system may have preempted its holder.
     pub(crate) fn fire_if_free(&self, machine: u64) -> usize {
-        self.fire_groups(machine, || self.inner.try_lock())
+        self.fire_groups(machine, timing::GROUPS, || self.inner.try_lock())
     }
 
     fn fire_groups<'a>(
         &'a self,
         machine: u64,
+        groups: usize,
         lock: impl Fn() -> Option<SpinGuard<'a, Inner>>,
     ) -> usize {
         let mut fired = 0;
-        loop {
+        for _ in 0..groups {
             let Some(inner) = lock() else { return fired };
             let Some(wake) = inner.rules.as_ref().map(|rules| rules.wake) else { return fired };
             let mut due = Due::new(wake);
@@ -299,9 +307,10 @@ impl Timers {
             fired += due.len;
             due.wake();
             if !more {
-                return fired;
+                break;
             }
         }
+        fired
     }
 
     /// Takes a group of due timers. Returns true if there may be more.
