@@ -416,6 +416,38 @@ fn the_future_of_a_run_that_panics_is_dropped_while_its_panic_unwinds() {
     assert_eq!(*unwinding.lock().unwrap(), [true]);
 }
 
+#[test]
+fn a_payload_whose_destructor_panics_leaves_no_task_behind() {
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the payload's destructor");
+        }
+    }
+
+    struct Throws;
+
+    impl Drop for Throws {
+        fn drop(&mut self) {
+            panic_any(Bomb);
+        }
+    }
+
+    let notes = Notes::default();
+    let kept = Cell::new(None);
+    let failure = Options::new(1).run(async {
+        let _throws = Throws;
+        kept.set(Some(spawn(waits(Noted(notes.clone(), "task".to_owned())))));
+        pending::<()>().await;
+    });
+    assert!(matches!(failure.unwrap_err().cause, Cause::Stalled { .. }));
+    assert_eq!(notes.take(), ["task dropped"]);
+    let handle = kept.take().unwrap();
+    handle.abort();
+    assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
+}
+
 /// All of them are spawned at one place.
 #[test]
 fn a_second_run_that_polls_other_tasks_differs() {

@@ -299,7 +299,10 @@ fn turns<F: Future>(
                 unwind::contain(|| drop(output));
                 Err(Cause::Panicked { payload })
             }
-            Err(cause) => Err(cause),
+            Err(cause) => {
+                unwind::contain(|| drop(payload));
+                Err(cause)
+            }
         },
     }
 }

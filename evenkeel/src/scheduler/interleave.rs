@@ -21,7 +21,7 @@
 
 use super::run;
 use super::worker::{Left, Worker};
-use crate::primitives::{clock, thread};
+use crate::primitives::{clock, thread, unwind};
 use crate::processor::context::{self, Context};
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
@@ -55,7 +55,7 @@ pub(crate) struct Interleaver<'a>(Worker<'a>, Ids);
 /// Makes this thread the worker of `seat` while `f` runs. `f` ends the runtime, so that every task
 /// is complete when this returns.
 ///
-/// `f` does not panic.
+/// If `f` panics, the process aborts: tasks that are not complete would outlive the runtime.
 pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> R {
     SEEN.store(true, Ordering::Relaxed);
     let shared = seat.shared().clone();
@@ -64,7 +64,8 @@ pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> 
     let context = Context::new(seat, clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
     let row = context.begin_row();
-    let result = context.enter(|| f(&mut Interleaver(Worker::new(&context), row)));
+    let work = || f(&mut Interleaver(Worker::new(&context), row));
+    let result = context.enter(|| unwind::never(work));
     context.switch(Doing::Asleep, clock::now());
     result
 }
