@@ -353,6 +353,17 @@ fn what_a_seed_does_not_determine_is_found() {
 }
 
 #[test]
+fn a_second_run_that_fails_in_a_step_of_the_first_is_a_failure() {
+    let runs = Cell::new(0);
+    let verified = Options::new(1).verify(|| async {
+        runs.set(runs.get() + 1);
+        assert_eq!(runs.get(), 1, "what one run leaves to the next");
+    });
+    let cause = verified.unwrap_err().cause;
+    assert!(matches!(cause, Cause::Panicked { .. }), "{cause}");
+}
+
+#[test]
 fn random_numbers_belong_to_the_seed_and_leave_the_order_alone() {
     let draw = |seed, draws: usize| {
         run(seed, async move {

@@ -121,7 +121,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Cause::Differs`] with the first step that was not the same; or the failure of the first
-    /// run.
+    /// run, or of a second one with the same steps.
     ///
     /// # Panics
     /// If the caller is a task.
@@ -150,18 +150,19 @@ impl Options {
     ) -> Result<Finished<F::Output>, Failure> {
         let recording = self.clone().record(true);
         let first = recording.run(async { program().await })?;
-        let (second, fingerprint) = match recording.run(async { program().await }) {
-            Ok(second) => (second.trace, second.fingerprint),
-            Err(failure) => (failure.trace, failure.fingerprint),
+        let second = recording.run(async { program().await });
+        let (steps, fingerprint) = match &second {
+            Ok(run) => (&run.trace, run.fingerprint),
+            Err(failure) => (&failure.trace, failure.fingerprint),
         };
-        if fingerprint == first.fingerprint && second == first.trace {
-            return Ok(first);
+        if fingerprint == first.fingerprint && *steps == first.trace {
+            return second.and(Ok(first));
         }
-        let pairs = first.trace.iter().zip(&second);
+        let pairs = first.trace.iter().zip(steps);
         let step = pairs.take_while(|(one, other)| one == other).count();
         let cause = Cause::Differs {
             step: step as u64,
-            steps: [first.trace.get(step), second.get(step)].map(Option::<&Step>::copied),
+            steps: [first.trace.get(step), steps.get(step)].map(Option::<&Step>::copied),
         };
         let trace = first.trace;
         Err(Failure { seed: self.seed, cause, trace, fingerprint })
