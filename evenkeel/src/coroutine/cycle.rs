@@ -179,9 +179,10 @@ impl<C> Cycle<C> {
     /// If the future is dropped while a member is in an `await` of its own, that member
     /// [waits](Phase::Waiting); all others are suspended. A member that waits cannot be resumed
     /// before its step has ended: take it out by [`fill`](Self::fill), and
-    /// [continue](Resume::continue_async) it. If the future is dropped after a yield between two
-    /// steps, because the [slice](crate::budget) of its poll was over, all members are suspended,
-    /// and the value that was on its way is dropped.
+    /// [continue](Resume::continue_async) it. If the member had not taken its value before that
+    /// `await`, it is suspended too, and the value is dropped. If the future is dropped after a
+    /// yield between two steps, because the [slice](crate::budget) of its poll was over, all
+    /// members are suspended, and the value that was on its way is dropped.
     ///
     /// # Errors
     /// As [`run`](Self::run), except that bodies may await.

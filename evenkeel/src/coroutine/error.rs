@@ -12,8 +12,9 @@ pub enum Refusal {
     /// was refused with [`Awaits`](Self::Awaits), or a
     /// [`resume_async`](super::Resume::resume_async) was dropped.
     Waiting,
-    /// Its body has received the input, and awaits something other than its suspender. That needs
-    /// an asynchronous resume.
+    /// Its body awaits something other than its suspender. That needs an asynchronous resume: if
+    /// the body has taken the input, [`continue_async`](super::Resume::continue_async); otherwise
+    /// the error returns the input, for [`resume_async`](super::Resume::resume_async).
     Awaits,
     /// There is no step to continue: the body waits for an input.
     Idle,
@@ -32,8 +33,8 @@ impl fmt::Display for Refusal {
             }
             Self::Awaits => {
                 "the body of the coroutine awaits something that is not its suspender: let it go on with \
-                 `continue_async` now, and resume such a body with `resume_async`, or take its outputs as a \
-                 stream (`values().into_stream()`) instead of an iterator"
+                 `continue_async` if its `phase` is `Waiting`, and resume such a body with `resume_async`, or take its \
+                 outputs as a stream (`values().into_stream()`) instead of an iterator"
             }
             Self::Idle => {
                 "the coroutine waits for an input and has nothing to go on with: resume it instead"
@@ -48,7 +49,7 @@ impl std::error::Error for Refusal {}
 /// body has received it.
 ///
 /// # Examples
-/// A body that comes to an `await` has received its input, and the step can be finished:
+/// A body has received its input and comes to an `await`, so the step can be finished:
 /// ```
 /// use evenkeel::coroutine::{Coroutine, Refusal, Resume, Step};
 ///
@@ -80,7 +81,7 @@ impl<I> ResumeError<I> {
         self.refusal
     }
 
-    /// Returns the input, unless the body has received it, as with [`Refusal::Awaits`].
+    /// Returns the input, unless the body has received it, as mostly with [`Refusal::Awaits`].
     #[must_use]
     pub fn into_input(self) -> Option<I> {
         self.input

@@ -34,7 +34,8 @@
 //!    poll is pending.
 //! 4. The resumer takes the output from the exchange: the coroutine is suspended. A body that is
 //!    pending without an output awaits something else: the coroutine waits, and a plain `resume`
-//!    fails with an error that says so.
+//!    fails with an error that says so. If the body has not taken the input yet, the coroutine
+//!    stays suspended, and the resumer keeps the input.
 //!
 //! # Why nothing is confused, and nothing dangles
 //! A process gives out each number once. A coroutine's suspender is made once, with the number, and

@@ -193,7 +193,8 @@ pub trait Resume<I> {
     ///
     /// With an input, it begins a step, and takes the input unless it refuses. Without one, it
     /// continues the step of a body that [waits](Phase::Waiting). While it is pending, the body
-    /// awaits something other than its suspender, with the waker of `context`.
+    /// awaits something other than its suspender, with the waker of `context`. A body may do so
+    /// before it takes the input, which stays with the caller then: pass it again.
     ///
     /// # Errors
     /// [`Refusal::Finished`]; [`Waiting`](Refusal::Waiting) if there is an input and the body waits
@@ -264,8 +265,10 @@ pub trait Resume<I> {
     /// # Errors
     /// Returns the input if the coroutine is [finished](Refusal::Finished) or
     /// [waits](Refusal::Waiting) for something other than its suspender. If it comes to such an
-    /// `await` after it took the input, the error is [`Refusal::Awaits`], and
-    /// [`continue_async`](Self::continue_async) can finish the step.
+    /// `await` in this step, the error is [`Refusal::Awaits`]. Mostly the body has taken the input
+    /// by then, and [`continue_async`](Self::continue_async) can finish the step. Otherwise the
+    /// error returns the input, and the coroutine is [suspended](Phase::Suspended) as before: pass
+    /// the input to [`resume_async`](Self::resume_async).
     ///
     /// # Panics
     /// If the body does. The coroutine is finished then.
@@ -297,8 +300,10 @@ pub trait Resume<I> {
     /// # Cancel safety
     /// If the future is dropped before its first poll, the input is dropped, and nothing has
     /// happened. The same holds if that poll has yielded because its [slice](crate::budget) was
-    /// over. If it is dropped later, the body [waits](Phase::Waiting): nothing is lost, and
-    /// [`continue_async`](Self::continue_async) finishes the step.
+    /// over. If it is dropped later, the body mostly [waits](Phase::Waiting): nothing is lost, and
+    /// [`continue_async`](Self::continue_async) finishes the step. But a body that awaits something
+    /// else before it takes the input is still [suspended](Phase::Suspended): the input is dropped,
+    /// and another resume goes on. Ask [`phase`](Self::phase).
     ///
     /// # Panics
     /// The future panics with the body, and if the coroutine is finished or waits when the future
@@ -509,7 +514,7 @@ impl<I, C: Resume<I> + Unpin> Resume<I> for &mut C {
 #[must_use = "futures do nothing unless awaited"]
 pub struct ResumeAsync<'a, C, I> {
     coroutine: &'a mut C,
-    /// `Some` until the body has it.
+    /// `Some` until the body has taken it.
     input: Option<I>,
     unit: Unit,
 }
