@@ -57,11 +57,12 @@ macro_rules! task_local {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $value:ty) => {
         $(#[$meta])*
         $vis static $name: $crate::task::LocalKey<$value> = {
+            // In here the type finds this name before the program's: no program has it.
             ::std::thread_local! {
-                static SLOT: ::std::cell::RefCell<::std::option::Option<$value>> =
+                static __EVENKEEL_KEY: ::std::cell::RefCell<::std::option::Option<$value>> =
                     const { ::std::cell::RefCell::new(::std::option::Option::None) };
             }
-            $crate::task::LocalKey::new(SLOT)
+            $crate::task::LocalKey::new(__EVENKEEL_KEY)
         };
     };
 }

@@ -23,6 +23,11 @@ task_local! {
 task_local!(static COUNT: Cell<u32>);
 task_local! {}
 
+/// A name that a macro could give to an item of its own.
+const SLOT: usize = 3;
+
+task_local!(static WORDS: [u32; SLOT]);
+
 fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
@@ -38,6 +43,11 @@ impl Drop for Finds {
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     panic.downcast_ref::<String>().map_or("", String::as_str)
+}
+
+#[test]
+fn a_type_has_the_constants_of_its_program() {
+    assert_eq!(WORDS.sync_scope([1, 2, 3], || WORDS.get()), [1, 2, 3]);
 }
 
 #[test]
