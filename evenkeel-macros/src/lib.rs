@@ -65,7 +65,10 @@ pub fn test(options: TokenStream, function: TokenStream) -> TokenStream {
 ///     Take,
 /// }
 /// ```
-#[proc_macro_derive(Entry)]
+///
+/// `#[entry(crate = "parts::evenkeel")]` beside it gives the path of the crate `evenkeel`, for
+/// programs that have it from another crate. The default is `crate = "::evenkeel"`.
+#[proc_macro_derive(Entry, attributes(entry))]
 pub fn entry(item: TokenStream) -> TokenStream {
     operations::expand(item.into()).into()
 }

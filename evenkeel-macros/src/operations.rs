@@ -1,5 +1,6 @@
 //! `#[derive(Entry)]`: the operations of a monitor, from an `enum` without fields.
 
+use crate::options::Options;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields};
@@ -27,13 +28,14 @@ fn implementation(item: DeriveInput) -> syn::Result<TokenStream> {
             "an operation has no fields: its body captures the arguments",
         ));
     }
+    let library = Options::of_entry(&item.attrs)?.library();
     let (name, numbers) = (&item.ident, 0_u32..);
     let variants = operations.variants.iter().map(|variant| &variant.ident);
     let arms = variants.zip(numbers).map(|(variant, number)| quote!(Self::#variant => #number));
     let (generics, parameters, conditions) = item.generics.split_for_impl();
     Ok(quote! {
         #[automatically_derived]
-        impl #generics ::evenkeel::sync::monitor::Entry for #name #parameters #conditions {
+        impl #generics #library::sync::monitor::Entry for #name #parameters #conditions {
             fn number(self) -> u32 {
                 match self {
                     #(#arms),*
@@ -57,6 +59,16 @@ mod tests {
         ))
         .to_string();
         assert!(expanded.contains("Self :: Put => 0u32 , Self :: Take => 1u32"), "{expanded}");
+    }
+
+    #[test]
+    fn the_library_may_have_another_path() {
+        let expanded = expand(quote!(
+            #[entry(crate = "ek")]
+            enum Op {}
+        ))
+        .to_string();
+        assert!(expanded.contains("impl ek :: sync :: monitor :: Entry for Op"), "{expanded}");
     }
 
     #[test]

@@ -1,16 +1,19 @@
-//! The options of an attribute, in its brackets.
+//! The options of an attribute, in its brackets: `main` and `test` have all, `entry` has `crate`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, ExprLit, Ident, Lit, LitBool, LitInt, LitStr, Path, Result, Token};
+use syn::{
+    Attribute, Error, Expr, ExprLit, Ident, Lit, LitBool, LitInt, LitStr, Path, Result, Token,
+};
 
 /// The most workers that the runtime's `Builder` accepts.
 const MOST_WORKERS: usize = 1_024;
 
 const UNKNOWN: &str = "unknown option: the options are `workers = 2`, `name = \"…\"`, `flavor = \"current_thread\"`, \
                        `start_paused = true` and `crate = \"…\"`";
+const ENTRY: &str = "unknown option: the option of `entry` is `crate = \"…\"`";
 const WORKERS: &str = "`workers` is a whole number from 1 to 1,024, such as `workers = 2`";
 const NAME: &str = "`name` is a string that is not empty, such as `name = \"counter\"`";
 
@@ -75,6 +78,22 @@ impl Parse for Options {
 }
 
 impl Options {
+    /// Parses the options of `#[entry(..)]` among the attributes of an item.
+    pub(crate) fn of_entry(attributes: &[Attribute]) -> Result<Self> {
+        let mut options = Self::default();
+        for entry in attributes.iter().filter(|attribute| attribute.path().is_ident("entry")) {
+            entry.parse_args_with(|input: ParseStream<'_>| {
+                let key = input.call(Ident::parse_any)?;
+                if key != "crate" {
+                    return Err(Error::new(key.span(), ENTRY));
+                }
+                let library = value(&key, input, CRATE, library)?;
+                once(&key, options.library.replace(library).is_some())
+            })?;
+        }
+        Ok(options)
+    }
+
     fn is_current_thread(&self) -> bool {
         self.flavor.as_ref().is_some_and(|flavor| flavor.value() == CURRENT_THREAD)
     }
@@ -234,6 +253,23 @@ mod tests {
         {
             assert_eq!(fault(options), CRATE, "{options}");
         }
+    }
+
+    #[test]
+    fn an_entry_has_one_option() {
+        let parse = |attributes: TokenStream| {
+            let item: syn::DeriveInput = syn::parse_quote!(#attributes enum Op {});
+            Options::of_entry(&item.attrs).map(|options| options.library().to_string())
+        };
+        let fault = |attributes| parse(attributes).expect_err("it is malformed").to_string();
+        assert_eq!(parse(quote!(#[other])).unwrap(), quote!(::evenkeel).to_string());
+        let library = parse(quote!(#[other] #[entry(crate = "parts::ek")]));
+        assert_eq!(library.unwrap(), quote!(parts::ek).to_string());
+        assert_eq!(fault(quote!(#[entry(crate = ek)])), CRATE);
+        assert_eq!(fault(quote!(#[entry(workers = 2)])), ENTRY);
+        let twice = fault(quote!(#[entry(crate = "a")] #[entry(crate = "b")]));
+        assert_eq!(twice, "`crate` is given twice");
+        assert!(parse(quote!(#[entry])).is_err() && parse(quote!(#[entry()])).is_err());
     }
 
     #[test]

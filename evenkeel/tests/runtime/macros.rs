@@ -38,6 +38,19 @@ async fn the_library_may_be_a_part_of_another_one() {
     assert_eq!(evenkeel::Handle::current().metrics().processors.len(), 2);
 }
 
+#[derive(Clone, Copy, parts::runtime::sync::monitor::Entry)]
+#[entry(crate = "parts::runtime")]
+enum Op {
+    Put,
+    Take,
+}
+
+#[test]
+fn operations_may_be_of_a_library_that_is_a_part_of_another_one() {
+    use parts::runtime::sync::monitor::Entry;
+    assert_eq!([Op::Put, Op::Take].map(Entry::number), [0, 1]);
+}
+
 #[evenkeel::test(workers = 1)]
 #[should_panic(expected = "as it should")]
 async fn a_test_that_panics_fails() {

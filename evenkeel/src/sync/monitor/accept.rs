@@ -19,8 +19,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 /// A named way into a monitor, which an acceptor can choose. Usually it is an `enum` without
-/// fields, with a variant for each operation and `#[derive(Clone, Copy, Entry)]`. The [`End`] of an
-/// object is one too.
+/// fields, with a variant for each operation and `#[derive(Clone, Copy, Entry)]`. A program that
+/// has this crate from another one names it by `#[entry(crate = "parts::evenkeel")]`. The [`End`]
+/// of an object is one too.
 ///
 /// # Examples
 /// Operations that are numbers themselves: a lift stops at floors on its way, not in the order of
