@@ -36,6 +36,8 @@ pub struct AbortHandle(Target);
 enum Target {
     Task(Task),
     Local(Arc<dyn Abort>),
+    /// A task whose handle has returned its output.
+    Finished(Id),
 }
 
 /// A local task, as any thread sees it.
@@ -59,6 +61,10 @@ impl AbortHandle {
         Self(Target::Local(task))
     }
 
+    pub(super) fn finished(id: Id) -> Self {
+        Self(Target::Finished(id))
+    }
+
     /// As [`JoinHandle::abort`](super::JoinHandle::abort): the task's future is dropped at the
     /// task's next turn. A complete task is not affected, and nor is a closure of
     /// [`spawn_blocking`](super::spawn_blocking) that has begun.
@@ -66,6 +72,7 @@ impl AbortHandle {
         match &self.0 {
             Target::Task(task) => task.abort(),
             Target::Local(task) => task.clone().abort(),
+            Target::Finished(_) => {}
         }
     }
 
@@ -77,6 +84,7 @@ impl AbortHandle {
         match &self.0 {
             Target::Task(task) => task.is_complete(),
             Target::Local(task) => task.is_finished(),
+            Target::Finished(_) => true,
         }
     }
 
@@ -86,6 +94,7 @@ impl AbortHandle {
         match &self.0 {
             Target::Task(task) => task.id(),
             Target::Local(task) => task.id(),
+            Target::Finished(id) => *id,
         }
     }
 }

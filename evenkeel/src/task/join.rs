@@ -180,10 +180,9 @@ impl<T> JoinHandle<T> {
         Task::new(Reference::of(header))
     }
 
-    /// Returns the right to abort the task, which can be given away and outlives the handle.
-    ///
-    /// # Panics
-    /// If the handle has returned its output.
+    /// Returns the right to abort the task, which can be given away and outlives the handle. If the
+    /// handle has returned its output, the right aborts nothing, and is
+    /// [finished](AbortHandle::is_finished).
     ///
     /// # Cost
     /// One locked instruction: a counted reference to the task.
@@ -197,9 +196,11 @@ impl<T> JoinHandle<T> {
     /// assert!(runtime.block_on(watch).unwrap_err().is_cancelled());
     /// ```
     #[must_use]
-    #[track_caller]
     pub fn abort_handle(&self) -> AbortHandle {
-        AbortHandle::new(self.task())
+        match self.live() {
+            Some(header) => AbortHandle::new(Task::new(Reference::of(header))),
+            None => AbortHandle::finished(self.id),
+        }
     }
 
     /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.

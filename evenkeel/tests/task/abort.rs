@@ -345,3 +345,15 @@ fn an_abort_handle_does_nothing_to_a_complete_task() {
     abort.abort();
     assert_eq!(runtime.block_on(handle).unwrap(), "kept");
 }
+
+#[test]
+fn a_handle_that_has_returned_its_output_has_an_abort_handle_too() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let mut handle = runtime.spawn(async {});
+    runtime.block_on(&mut handle).unwrap();
+    let abort = handle.abort_handle();
+    abort.abort();
+    assert!(abort.is_finished());
+    assert_eq!(abort.id(), handle.id());
+}

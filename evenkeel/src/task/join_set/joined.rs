@@ -31,7 +31,7 @@ impl<T> Joined<T> {
     #[track_caller]
     pub(super) fn abort_handle(&self) -> AbortHandle {
         match self {
-            Self::Task(handle) => handle.abort_handle(),
+            Self::Task(handle) => AbortHandle::new(handle.task()),
             Self::Local(handle) => {
                 handle.assert_unused();
                 handle.abort_handle()
