@@ -7,6 +7,7 @@ use evenkeel::task::{CancellationToken, JoinSet};
 use evenkeel::{Builder, Runtime, yield_now};
 use futures::poll;
 use std::future::pending;
+use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -52,6 +53,17 @@ fn a_parent_cancels_all_below_and_a_child_nothing_above() {
     root.cancel();
     assert!(right.is_cancelled() && leaves[2].is_cancelled());
     assert!(!CancellationToken::default().is_cancelled());
+}
+
+#[test]
+fn clones_are_equal_and_others_are_not() {
+    let root = CancellationToken::new();
+    assert_eq!(root, root.clone());
+    assert_ne!(root, root.child_token());
+    assert_ne!(root, CancellationToken::new());
+    let hashes = RandomState::new();
+    assert_eq!(hashes.hash_one(&root), hashes.hash_one(root.clone()));
+    assert_ne!(hashes.hash_one(&root), hashes.hash_one(root.child_token()));
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub use wait::{Cancelled, CancelledOwned};
 use signal::Signal;
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::hash::{Hash, Hasher};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -235,6 +236,21 @@ impl CancellationToken {
 
     fn signal(&self) -> &Signal {
         self.place.signal()
+    }
+}
+
+/// Tokens are equal if they are clones, and so always cancelled together.
+impl PartialEq for CancellationToken {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.place, &other.place)
+    }
+}
+
+impl Eq for CancellationToken {}
+
+impl Hash for CancellationToken {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.place).hash(state);
     }
 }
 
