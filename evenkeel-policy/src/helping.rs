@@ -108,8 +108,8 @@ impl Looks {
 
 /// Returns the number of the round if a processor's look with the number `looks` is at a relief. A
 /// round is a look at each of the `others`, which are workers, and one at a
-/// [relief](reliefs_of_round). For a relief all workers are others: while it has tasks of its own, a look is all
-/// that takes it to theirs.
+/// [relief](reliefs_of_round). For a relief all workers are others: while it has tasks of its own,
+/// a look is all that takes it to theirs.
 ///
 /// # Examples
 /// ```

@@ -60,8 +60,8 @@
 //! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
 //! it, 32 where sockets wake the tasks, or after as long as a poll lasts. (A batch in which polls
 //! turn from short to long may have [256](crate::policy::batch) of the long ones.) If more than
-//! [`GROUPS`](timing::GROUPS) of [`GROUP`] are due, the others follow batch by batch. If a poll lasts
-//! longer, another worker fires the timer when it looks at this processor
+//! [`GROUPS`](timing::GROUPS) of [`GROUP`] are due, the others follow batch by batch. If a poll
+//! lasts longer, another worker fires the timer when it looks at this processor
 //! [`OVERDUE`](timing::OVERDUE) or more after the tick. Working workers look at one other processor
 //! per batch, or [go round](crate::policy::helping::ROUND) a few others, searching workers look at
 //! all. If all others sleep, the watch fires it, at most [`WATCH`](crate::policy::waking::WATCH)
