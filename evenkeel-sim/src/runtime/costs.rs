@@ -13,8 +13,10 @@ pub(crate) struct Costs {
     pub(crate) far_look: u64,
     /// The pauses between two rounds of a search.
     pub(crate) pauses: u64,
-    /// A hand-over, for either side.
+    /// A hand-over to a processor behind the same last-level cache, for either side.
     pub(crate) handover: u64,
+    /// One to another processor.
+    pub(crate) far_handover: u64,
     /// A heavy fence while the other processors run.
     pub(crate) heavy_fence: u64,
     /// The announcement of a sleep with its fence.
@@ -38,6 +40,7 @@ impl Default for Costs {
             far_look: 50,
             pauses: 300,
             handover: 300,
+            far_handover: 300,
             heavy_fence: 9_500,
             announce: 300,
             wake: 9_000,

@@ -34,10 +34,14 @@ impl<L: Load> Machine<L> {
         self.audit.queue(me, self.processors[me].ready.len(), now);
         assert!(self.processors[taker].gift.is_none(), "one request at a time");
         self.processors[taker].gift = Some(given);
+        let price = match self.are_near(me, taker) {
+            true => self.costs.handover,
+            false => self.costs.far_handover,
+        };
         if self.processors[taker].step == Step::Await {
-            self.schedule(taker, now + self.costs.handover, Step::Await);
+            self.schedule(taker, now + price, Step::Await);
         }
-        self.costs.handover + self.wake(taker, now)
+        price + self.wake(taker, now)
     }
 
     /// Takes in the answer to a request, if it has come.

@@ -294,8 +294,12 @@ impl<L: Load> Machine<L> {
     }
 
     fn price_of_look(&self, me: usize, other: usize) -> u64 {
-        let near = self.processors[me].group == self.processors[other].group;
-        if near { self.costs.look } else { self.costs.far_look }
+        if self.are_near(me, other) { self.costs.look } else { self.costs.far_look }
+    }
+
+    /// Returns whether two processors are behind the same last-level cache.
+    pub(crate) fn are_near(&self, me: usize, other: usize) -> bool {
+        self.processors[me].group == self.processors[other].group
     }
 
     /// Makes one round of a search: the near processors from a random one on, then the rest.

@@ -187,7 +187,8 @@ fn costs(prices: &Prices) -> Costs {
         // A look takes a line from the other worker, and that one takes it back.
         look: ns(2.0 * prices.line),
         far_look: ns(2.0 * prices.line * prices.far),
-        handover: ns(4.0 * prices.line * prices.far),
+        handover: ns(4.0 * prices.line),
+        far_handover: ns(4.0 * prices.line * prices.far),
         heavy_fence: ns(prices.heavy_fence),
         announce: ns(2.0 * prices.line),
         wake: ns(prices.unpark),
