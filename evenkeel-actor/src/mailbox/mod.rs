@@ -22,7 +22,14 @@
 //! The messages in slots and queue count against the capacity; the batch and orders do not. A
 //! sender that waits takes a ticket (see [`waiting`]). From then on other senders may not overtake
 //! it, which `crowded` says. When `WAITING` is set, the actor calls tickets as it takes messages,
-//! at the latest when it finds no more. So the actor calls a waiting sender before it parks.
+//! at the latest when it finds no more.
+//!
+//! The actor takes from the slots, and then reads `WAITING`, without the lock. A sender sets
+//! `WAITING`, and then reads how much the slots hold. Without a fence between the two steps each
+//! may miss the other. So the actor reads both once more under the lock before it parks, and goes
+//! on if it can call a ticket: a sender that came before sees to that, and one that comes later
+//! sees what the actor has taken, and calls its own ticket. (`primitives/slots.rs` of the library
+//! has the model.)
 //!
 //! # The end
 //! `close` marks the berth under the lock, after which senders put nothing in, and takes everything
@@ -202,6 +209,10 @@ impl<M: 'static> Part for Mailbox<M> {
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
         if !self.slots.is_empty() || self.has(QUEUE | ORDERS | DUE) {
+            return After::Again;
+        }
+        // Places that are only promised bring the actor a message, and do not keep it from parking.
+        if self.has(WAITING) && self.grants(&shared) > 0 {
             return After::Again;
         }
         shared.berth.park(right)

@@ -24,6 +24,15 @@ pub(crate) enum Put<M> {
     Stopped(M),
 }
 
+impl<M: 'static> Mailbox<M> {
+    /// Returns how many tickets can be called. The caller holds the lock.
+    pub(super) fn grants(&self, shared: &Shared<M>) -> usize {
+        let Some(rest) = &shared.rest else { return 0 };
+        let used = self.slots.len() + rest.queue.len() as u32 + rest.waiting.promised();
+        room::grant(shared.capacity, used, rest.waiting.len())
+    }
+}
+
 impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in. The caller holds the lock and has found the mailbox open.
     #[inline(always)]
@@ -94,15 +103,11 @@ impl<M: Send + 'static> Mailbox<M> {
 
     /// Calls the tickets of senders that may put their messages in, and returns their wakers.
     fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
-        let capacity = shared.capacity;
-        let in_slots = self.slots.len();
-        let rest = shared.rest();
-        let used = in_slots + rest.queue.len() as u32 + rest.waiting.promised();
         let mut called = Vec::new();
-        let amount = room::grant(capacity, used, rest.waiting.len());
+        let amount = self.grants(shared);
         if amount > 0 {
             detect::called((&raw const *self).cast(), amount);
-            rest.waiting.call(amount, &mut called);
+            shared.rest().waiting.call(amount, &mut called);
             self.settle_crowd(shared);
         }
         called

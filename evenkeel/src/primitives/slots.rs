@@ -177,6 +177,9 @@ impl<T> fmt::Debug for Slots<T> {
 
 #[cfg(all(test, loom))]
 mod model {
+    use super::super::atomic::AtomicBool;
+    use super::super::mutation::explore;
+    use super::super::spin_lock::SpinLock;
     use super::*;
     use loom::sync::Arc;
 
@@ -227,6 +230,84 @@ mod model {
             taker.join().unwrap();
             reader.join().unwrap();
         });
+    }
+
+    /// Slots as a mailbox has them: producers wait for room, and the taker parks without values.
+    struct Mailbox {
+        slots: Slots<u64>,
+        /// Whether a producer waits. It is written under the lock.
+        waiting: AtomicBool,
+        /// Whether the taker is parked.
+        parked: SpinLock<bool>,
+    }
+
+    impl Mailbox {
+        /// Ends the wait if there is room. The caller holds the lock.
+        fn call(&self) {
+            if self.slots.is_empty() {
+                self.waiting.store(false, Ordering::Relaxed);
+            }
+        }
+
+        /// Puts a value in, or waits for room. A taker that is parked is then polled again.
+        fn put_or_wait(&self, value: u64) {
+            let mut parked = self.parked.lock();
+            // SAFETY: the caller holds the lock.
+            if unsafe { self.slots.put(value) }.is_err() {
+                self.waiting.store(true, Ordering::Relaxed);
+                self.call();
+            }
+            *parked = false;
+        }
+
+        /// Takes all values, calls a producer that it sees wait, and parks if there is nothing to
+        /// do. With `looks` it also looks for producers under the lock, and is polled again if
+        /// there is one.
+        fn take_and_park(&self, looks: bool) {
+            // SAFETY: there is one taker.
+            while let Some(_taken) = unsafe { self.slots.take() } {}
+            if self.waiting.load(Ordering::Relaxed) {
+                let _held = self.parked.lock();
+                self.call();
+            }
+            let mut parked = self.parked.lock();
+            let waiting = looks && self.waiting.load(Ordering::Relaxed);
+            *parked = self.slots.is_empty() && !waiting;
+        }
+    }
+
+    fn a_producer_waits_beside_a_taker(looks: bool) {
+        explore(move || {
+            let slots = Slots::new();
+            for n in 0..u64::from(Slots::<u64>::PLACES) {
+                // SAFETY: this thread is the only producer.
+                unsafe { slots.put(n) }.unwrap();
+            }
+            let (waiting, parked) = (AtomicBool::new(false), SpinLock::new(false));
+            let mailbox = Arc::new(Mailbox { slots, waiting, parked });
+            let taker = {
+                let mailbox = mailbox.clone();
+                loom::thread::spawn(move || mailbox.take_and_park(looks))
+            };
+            mailbox.put_or_wait(7);
+            taker.join().unwrap();
+            let lost = *mailbox.parked.lock()
+                && (mailbox.waiting.load(Ordering::Relaxed) || !mailbox.slots.is_empty());
+            assert!(!lost, "the taker is parked, and a producer waits");
+        });
+    }
+
+    /// The producer reads `head` after it has noted its wait, and the taker the note after it has
+    /// written `head`: without a fence each may miss the other.
+    #[test]
+    fn a_producer_that_waits_for_room_is_called_or_keeps_the_taker_from_parking() {
+        a_producer_waits_beside_a_taker(true);
+    }
+
+    #[test]
+    #[should_panic(expected = "the taker is parked, and a producer waits")]
+    fn a_taker_that_does_not_look_for_producers_under_the_lock_misses_one() {
+        a_producer_waits_beside_a_taker(false);
     }
 
     #[test]
