@@ -214,11 +214,13 @@ impl<M: Send + 'static> Timers<M> {
 
     /// Sets the sleep, so that the bell rings when something is due.
     fn arm(&mut self) {
-        let Some(deadline) = self.earliest() else {
+        let deadline = self.earliest();
+        // The drop of the old value disarms it: a reset would arm it for the bell.
+        self.sleep.set(sleep_until(deadline.unwrap_or_else(Instant::now)));
+        if deadline.is_none() {
             // A sleep that is not polled is in no wheel.
-            return self.sleep.as_mut().reset(Instant::now());
-        };
-        self.sleep.as_mut().reset(deadline);
+            return;
+        }
         let over = self.sleep.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready();
         if over {
             self.waker.wake_by_ref();

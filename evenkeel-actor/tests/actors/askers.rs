@@ -1,12 +1,14 @@
 //! Askers that give up during the answer.
 
+use crate::common::until::until;
+use crate::common::workers::on_workers;
 use evenkeel::budget;
-use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
+use evenkeel_actor::{Actor, Handled, ReplyTo, spawn};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 
 const ROUNDS: u32 = 50_000;
 
@@ -19,7 +21,11 @@ struct Lender {
 impl Actor for Lender {
     type Message = ReplyTo<Arc<()>>;
 
-    async fn handle(&mut self, reply: Self::Message, _context: &mut Context<Self>) -> Handled {
+    async fn handle(
+        &mut self,
+        reply: Self::Message,
+        _context: &mut evenkeel_actor::Context<Self>,
+    ) -> Handled {
         let answer = self.lent.clone();
         self.begun.fetch_add(1, Ordering::SeqCst);
         drop(reply.try_send(answer));
@@ -56,4 +62,29 @@ fn an_answer_is_dropped_once_whenever_its_asker_gives_up() {
     drop(runtime);
     assert_eq!(begun.load(Ordering::SeqCst), ROUNDS + 1);
     assert_eq!(Arc::strong_count(&lent), 1, "no answer is left over, and none was dropped twice");
+}
+
+/// A waker that does nothing.
+struct Still;
+
+impl Wake for Still {
+    fn wake(self: Arc<Self>) {}
+}
+
+#[test]
+fn an_answered_ask_that_has_waited_leaves_none_of_its_wakers() {
+    on_workers(1, async {
+        let (lent, begun) = (Arc::new(()), Arc::new(AtomicU32::new(0)));
+        let lender = spawn(Lender { lent, begun: begun.clone() });
+        let still = Arc::new(Still);
+        let waker = Waker::from(still.clone());
+        let mut ask = Box::pin(lender.ask(|reply| reply));
+        let mut poll = || ask.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        assert!(!budget::unconstrained(async { poll() }).await);
+        assert!(Arc::strong_count(&still) > 2, "the asker waits");
+        until(|| begun.load(Ordering::SeqCst) > 0).await;
+        assert!(budget::unconstrained(async { poll() }).await);
+        drop(ask);
+        assert_eq!(Arc::strong_count(&still), 2);
+    });
 }

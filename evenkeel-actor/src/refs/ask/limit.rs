@@ -117,10 +117,10 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         let Some(mut sleep) = self.sleep.take() else { return };
-        // The reset takes the timer out of its wheel: that wheel's runtime may end before the box
-        // is reused.
-        let deadline = sleep.deadline();
-        sleep.as_mut().reset(deadline);
+        // The drop of the old value takes the timer out of its wheel, and drops the asker's waker:
+        // a reset would arm it for the asker anew. That wheel's runtime may end before the box is
+        // reused.
+        sleep.set(sleep_until(sleep.deadline()));
         // If the thread's locals are destroyed, the box is freed.
         let _ = TIMERS.try_with(|timers| {
             let mut timers = timers.borrow_mut();
