@@ -283,6 +283,9 @@ impl<A: Actor> Context<A> {
     /// Tells the children of an actor that stops to stop too, and waits for them.
     pub(crate) fn poll_children(&mut self, task: &task::Context<'_>) -> Poll<()> {
         let waits = self.attend_orders(task);
+        if waits.iter().any(Order::is_stop) {
+            self.note_stop();
+        }
         let children = note(self.mailbox(), |kin, _| {
             let first = mem::replace(&mut kin.stopping, true);
             (!first).then(|| kin.children.values().cloned().collect::<Vec<_>>())
@@ -314,6 +317,19 @@ impl<A: Actor> Context<A> {
             }
         }
         Poll::Pending
+    }
+
+    /// Notes that the actor has taken an order to stop. If it is not restarted after an end in
+    /// order, it ends for good, although its supervisor may order it to stop for a restart. Its
+    /// mailbox is shut then, as by a drain.
+    pub(crate) fn note_stop(&self) {
+        if !self.mailbox().has_post() {
+            return;
+        }
+        let ends = note(self.mailbox(), |kin, _| kin.post.as_ref().is_some_and(|post| post.ends));
+        if ends.unwrap_or(false) {
+            self.mailbox().shut();
+        }
     }
 
     /// Takes all orders, and registers the task's waker, so that the next order wakes the task even

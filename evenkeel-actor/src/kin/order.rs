@@ -15,3 +15,10 @@ pub(crate) enum Order {
     /// Handle an event.
     Event(Box<Event>),
 }
+
+impl Order {
+    /// Returns whether it tells the actor to stop, with or without its messages.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, Self::Stop | Self::Drain)
+    }
+}

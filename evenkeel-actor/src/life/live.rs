@@ -75,9 +75,11 @@ pub(super) fn live<A: Actor>(
                     continue;
                 }
                 Next::Order(Order::Event(_)) | Next::Nothing => continue,
-                Next::Order(Order::Stop | Order::Cease) | Next::Drained => {
+                Next::Order(Order::Stop) => {
+                    context.note_stop();
                     break false;
                 }
+                Next::Order(Order::Cease) | Next::Drained => break false,
                 Next::Alone => break true,
             };
             if let Err(failure) =

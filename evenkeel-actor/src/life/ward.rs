@@ -83,11 +83,6 @@ pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
     send(notice.ok().flatten());
 }
 
-/// Returns whether an order tells the actor to stop.
-fn is_stop(order: &Order) -> bool {
-    matches!(order, Order::Stop | Order::Drain)
-}
-
 pin_project_lite::pin_project! {
     /// The future of the task of a supervised actor of type `A`.
     pub(crate) struct Ward<A, M, G, B>
@@ -169,7 +164,7 @@ fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Opti
         };
         let orders = mem::take(orders);
         let post = kin.post.as_mut()?;
-        let told = post.ends && orders.iter().any(is_stop);
+        let told = post.ends && orders.iter().any(Order::is_stop);
         let rise = post.rise.take();
         // Without a start to come there is nothing to kill.
         let is_killed = post.take_raze() && rise.is_some();
@@ -283,7 +278,7 @@ where
 fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> (ExitReason, bool) {
     let shut = own.is_shut();
     let fallen = note(own, |kin, orders| {
-        let told = shut || orders.iter().any(is_stop);
+        let told = shut || orders.iter().any(Order::is_stop);
         let dropped = mem::take(orders);
         let children = mem::take(&mut kin.children);
         let name = kin.name.clone();

@@ -473,6 +473,55 @@ fn one_that_is_told_to_stop_while_it_stops_for_a_sibling_ends_for_good() {
     }
 }
 
+/// Has a child of its own that does not stop by itself.
+struct Parent;
+
+impl Actor for Parent {
+    type Message = Message;
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        let slow = context.spawn(Worker { name: "slow", diary: Diary::default(), sum: 0 });
+        Ok(slow.send(Message::Wait).await?)
+    }
+
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+        if let Message::Sum(reply) = message {
+            reply.send(0);
+        }
+        Ok(())
+    }
+}
+
+/// It waits for its own child to stop meanwhile.
+#[test]
+fn one_that_is_told_to_stop_while_it_waits_for_its_children_ends_for_good() {
+    for stop in [ActorRef::stop, ActorRef::stop_now] {
+        for is_first in [false, true] {
+            on_paused(async move {
+                let mut tree = quiet(Supervisor::one_for_all());
+                let a = tree.child(worker(&Diary::default(), "a"));
+                let b = Child::new("b", || Parent).restart(Restart::Transient);
+                let b = tree.child(b.shutdown(Duration::from_secs(60)));
+                let tree = tree.spawn();
+                sum(&b).await;
+                if is_first {
+                    stop(&b);
+                    sleep(Duration::from_secs(1)).await;
+                }
+                a.send(Message::Panic).await.unwrap();
+                sleep(Duration::from_secs(1)).await;
+                if !is_first {
+                    stop(&b);
+                }
+                let ended = evenkeel::time::timeout(Duration::from_secs(60), b.stopped());
+                assert!(ended.await.is_ok_and(|reason| reason.is_normal()));
+                restarted(&tree, "a", 1).await;
+                assert_eq!(tree.children().await.unwrap().len(), 1);
+            });
+        }
+    }
+}
+
 /// The child does not reach its end before its supervisor is killed, and started again.
 #[test]
 fn one_that_was_removed_does_not_come_back_with_its_supervisor() {
