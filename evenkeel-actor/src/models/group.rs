@@ -63,6 +63,30 @@ fn shuttle_an_actor_that_ends_is_in_no_group_whichever_thread_adds_it() {
     });
 }
 
+/// The member joins anew as soon as it has left, or is still a member as it joins.
+#[test]
+fn shuttle_a_member_that_leaves_beside_a_join_is_in_no_group_when_it_has_ended() {
+    check(2, |handle| {
+        let system = System::new();
+        let actor = spawn_in(handle, system, Sum(Arc::default()));
+        let group = Group::<Message>::of(system, None);
+        assert_eq!(group.join(&actor), Ok(true));
+        let (leaves, joins, id, joined) = (group.clone(), group.clone(), actor.id(), actor.clone());
+        at_once(
+            handle,
+            [
+                Box::pin(async move { assert!(leaves.leave(id)) }),
+                Box::pin(async move { assert!(joins.join(&joined).is_ok()) }),
+            ],
+        );
+        join(handle.spawn(async move {
+            actor.stop();
+            actor.stopped().await;
+            assert!(group.is_empty(), "an actor that has ended has left");
+        }));
+    });
+}
+
 /// Each member at the moment of publishing gets the message once, or has stopped.
 #[test]
 fn shuttle_what_is_published_while_members_come_go_and_end_is_counted() {

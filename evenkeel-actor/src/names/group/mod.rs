@@ -6,8 +6,10 @@
 //! system's list, and then marks the actor as known to the system, unless its mailbox is closed. An
 //! actor that *ends* closes its mailbox. If it is marked, it then leaves the groups in the system's
 //! list. The mailbox's lock orders the mark and the end, as in [`registry`](super::registry): if
-//! the end comes first, the caller undoes the join. A thread that holds the system's lock may take
-//! a group's lock, never the reverse.
+//! the end comes first, the caller undoes the join. A caller that *removes* an actor takes it out
+//! of the group and of the system's list in one hold of the system's lock. So it does not take the
+//! group that a join between the two steps has listed: a member whose join is complete is listed.
+//! A thread that holds the system's lock may take a group's lock, never the reverse.
 //!
 //! A publisher takes the members of that moment, by one counted reference to all of them. A caller
 //! that joins or leaves meanwhile copies the list.
@@ -245,8 +247,7 @@ impl<M: Send + 'static> Group<M> {
         self.0.system.groups().lock().enter(id, Arc::downgrade(&group));
         if !member.make_known() {
             // Also if another thread has removed it before it was entered.
-            drop(self.0.remove(id));
-            self.0.system.groups().lock().leave(id, &group);
+            drop(self.take_out(id));
             return Err(JoinGroupError::Stopped { id });
         }
         Ok(true)
@@ -254,11 +255,16 @@ impl<M: Send + 'static> Group<M> {
 
     /// Removes an actor. Returns false if the actor was not a member.
     pub fn leave(&self, actor: ActorId) -> bool {
-        let Some(member) = self.0.remove(actor) else { return false };
+        self.take_out(actor).is_some()
+    }
+
+    /// Removes an actor from the group, and the group from the system's list.
+    fn take_out(&self, actor: ActorId) -> Option<Recipient<M>> {
         let group: Arc<dyn AnyGroup> = self.0.clone();
-        self.0.system.groups().lock().leave(actor, &group);
-        drop(member);
-        true
+        let mut lists = self.0.system.groups().lock();
+        let member = self.0.remove(actor);
+        lists.leave(actor, &group);
+        member
     }
 
     /// Returns the members, in the order in which they joined.
