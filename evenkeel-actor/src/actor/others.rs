@@ -299,22 +299,21 @@ impl<A: Actor> Context<A> {
             drop(before);
         }
         let late = waits.iter().any(is_alarm);
-        let (children, left) = note(self.mailbox(), |kin, _| {
-            let children: Vec<_> = kin.children.values().cloned().collect();
-            let alarm = if children.is_empty() { kin.alarm.take() } else { None };
-            (children, alarm)
-        })
-        .unwrap_or_default();
-        drop(left);
-        if children.is_empty() {
+        let left = note(self.mailbox(), |kin, _| {
+            if kin.children.is_empty() {
+                return Err(kin.alarm.take());
+            }
+            // Each end wakes the parent, which copies the list only for the alarm.
+            Ok(if late { kin.children.values().cloned().collect() } else { Vec::new() })
+        });
+        let Ok(Ok(children)) = left else {
+            drop(left);
             self.leave_orders();
             let _ = note(self.mailbox(), |kin, _| kin.stopping = false);
             return Poll::Ready(());
-        }
-        if late {
-            for child in children.iter().rev() {
-                child.control().orphan();
-            }
+        };
+        for child in children.iter().rev() {
+            child.control().orphan();
         }
         Poll::Pending
     }

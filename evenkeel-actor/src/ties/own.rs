@@ -85,6 +85,10 @@ trait Extract {
 
 impl Extract for std::collections::VecDeque<Order> {
     fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order> {
+        // Most often there is none, however many orders there are.
+        if !self.iter().any(|order| is_of(order, actor, link)) {
+            return Vec::new();
+        }
         let (told, kept): (Vec<_>, Vec<_>) =
             self.drain(..).partition(|order| is_of(order, actor, link));
         self.extend(kept);
