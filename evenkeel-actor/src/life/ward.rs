@@ -223,7 +223,6 @@ where
                 if !found.rise {
                     return Poll::Pending;
                 }
-                own.reopen();
                 if let Some(reason) = found.over {
                     let told;
                     (*this.last, told) = fall::<A, M>(own, reason);
@@ -295,6 +294,10 @@ fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> (
     let Ok((dropped, children, wards, name, outward, notice)) = fallen else {
         return (reason, false);
     };
+    if !outward.1 {
+        // Messages wait for the next start, also after an order to stop.
+        own.reopen();
+    }
     drop(dropped);
     for child in children.into_values().rev() {
         child.control().orphan();

@@ -297,3 +297,17 @@ fn events_are_no_messages() {
         assert_eq!(system.metrics().messages, metrics.handled);
     });
 }
+
+#[test]
+fn messages_wait_while_an_actor_that_was_stopped_is_down_before_its_restart() {
+    run(&[1, 2], |system| async move {
+        let (tree, member) = tree(system, SECOND);
+        assert_eq!(get(&member).await, 0);
+        member.stop();
+        while tree.children().await.unwrap()[0].is_up {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(get(&member).await, 0);
+        assert_eq!(member.metrics().restarts, 1);
+    });
+}
