@@ -2,15 +2,15 @@
 //!
 //! # Roles
 //! The *sender* sends, or is dropped without having sent. The *receiver* waits for either, or is
-//! dropped, which may happen at any moment, also during a send.
+//! closed or dropped, which may happen at any moment, also during a send.
 //!
 //! # Protocol
 //! One lock guards all that both use. In one hold, the sender checks whether the receiver has gone;
 //! if not, it leaves the value, marks the channel as *over* and takes the waker. In one hold, the
-//! receiver checks whether the channel is over and leaves its waker. In one hold, a dropped
-//! receiver marks itself as gone and takes out what is there for it. Wakers and values run a
-//! caller's code, so they are woken, cloned and dropped outside of the lock. The last of the two
-//! frees the memory.
+//! receiver checks whether the channel is over and leaves its waker. In one hold, a receiver
+//! that is closed or dropped marks itself as gone and takes out what is there for it. Wakers and
+//! values run a caller's code, so they are woken, cloned and dropped outside of the lock. The last
+//! of the two frees the memory.
 //!
 //! # Why nothing is lost
 //! The lock orders a send and a check: the check finds the value, or the send finds the waker. It
@@ -152,14 +152,21 @@ impl<T> Future for Receiver<T> {
     }
 }
 
-impl<T> Drop for Receiver<T> {
-    fn drop(&mut self) {
-        let Some(place) = &self.place else { return };
+impl<T> Receiver<T> {
+    /// Stops waiting, as a drop does: the sender then has its value back.
+    pub(crate) fn close(&mut self) {
+        let Some(place) = self.place.take() else { return };
         let mut state = place.state.lock();
         state.is_deaf = true;
         let left = (state.value.take(), state.waker.take());
         drop(state);
         drop(left);
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

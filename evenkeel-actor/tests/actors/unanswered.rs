@@ -3,7 +3,7 @@
 use evenkeel::time::Instant;
 use evenkeel_actor::{
     Actor, ActorRef, AskError, Builder, Context, ExitReason, Failure, Handled, ReplyTo, SendError,
-    System, spawn,
+    System, kit, spawn,
 };
 use futures::FutureExt;
 use std::time::Duration;
@@ -169,4 +169,17 @@ fn an_ask_that_is_polled_outside_of_any_runtime_has_no_default_limit() {
     silent.kill();
     runtime.block_on(silent.stopped());
     assert_eq!(asked.now_or_never(), Some(Err(AskError::NoReply)));
+}
+
+/// The future of the ask is there until the end.
+#[test]
+fn an_ask_that_has_elapsed_takes_no_answer_although_its_future_is_kept() {
+    kit::run(1, |kit| async move {
+        let mut silent = kit.probe::<ReplyTo<u32>>();
+        let actor = silent.actor();
+        let mut asked = Box::pin(actor.ask(|reply| reply).timeout(Duration::from_secs(1)));
+        assert_eq!(asked.as_mut().await, Err(AskError::Elapsed));
+        let late = silent.receive().await.unwrap();
+        assert_eq!(late.try_send(7), Err(7));
+    });
 }
