@@ -76,9 +76,10 @@ pub struct Fail;
 pub struct DropNewest;
 
 /// The message that has waited longest becomes a dead letter. This does not reach messages that the
-/// actor has already taken out, to handle in its current turn. If the destructor of the dropped
-/// message panics, the process's panic hook reports that, and the sender continues: the new message
-/// is in the mailbox.
+/// actor has already taken out, to handle in its current turn. If all have been taken out, and
+/// other senders wait for their places, the new message goes in beside theirs. If the destructor of
+/// the dropped message panics, the process's panic hook reports that, and the sender continues: the
+/// new message is in the mailbox.
 #[derive(Clone, Copy, Debug)]
 pub struct DropOldest;
 

@@ -71,11 +71,12 @@ impl<M: Send + 'static> Mailbox<M> {
             if P::FULL != Full::DropOldest {
                 return Put::Full(open(message));
             }
-            rest.queue.push(message);
-            return match rest.queue.pop() {
-                Some(oldest) => Put::Displaced(open(oldest)),
-                None => Put::Done,
-            };
+            // An empty queue takes the message, although others wait for its places or have them
+            // promised: there is no older one to drop.
+            if let Some(oldest) = rest.queue.pop() {
+                rest.queue.push(message);
+                return Put::Displaced(open(oldest));
+            }
         }
         rest.queue.push(message);
         rest.received = rest.received.wrapping_add(1);

@@ -21,6 +21,8 @@ enum Message {
     Hold(Arc<Semaphore>),
     Sum(ReplyTo<u32>),
     Forget(#[allow(dead_code)] ReplyTo<u32>),
+    /// Returns a reference whose senders wait for room.
+    Own(ReplyTo<ActorRef<Message>>),
     Panic,
     Stop,
 }
@@ -34,6 +36,7 @@ impl Actor for Log {
             Message::Hold(gate) => gate.take().await,
             Message::Sum(reply) => reply.send(self.notes.lock().unwrap().iter().sum()),
             Message::Forget(_) => {}
+            Message::Own(reply) => reply.send(context.actor_ref()),
             Message::Panic => panic!("on purpose"),
             Message::Stop => context.stop(),
         }
@@ -296,5 +299,31 @@ fn an_actor_that_never_waits_lets_others_have_their_turn() {
             evenkeel::yield_now().await;
         }
         spinner.kill();
+    });
+}
+
+/// The sender waits by a reference of the actor's own, which knows no policy.
+#[test]
+fn what_drops_the_oldest_message_drops_no_new_one_where_a_sender_waits() {
+    on_workers(1, async {
+        let (actor, notes) = log(Builder::new().capacity(1).overflow::<DropOldest>());
+        let waits = actor.ask(Message::Own).await.unwrap();
+        let first = held(&actor, Message::Hold).await;
+        let second = Arc::new(Semaphore::new(0));
+        actor.try_send(Message::Hold(second.clone())).unwrap();
+        let sender = evenkeel::spawn(async move { waits.send(Message::Note(1)).await.is_ok() });
+        evenkeel::yield_now().await;
+        first.add_permits(1);
+        while actor.depth() > 0 {
+            evenkeel::yield_now().await;
+        }
+        actor.try_send(Message::Note(2)).unwrap();
+        assert_eq!(actor.depth(), 1);
+        second.add_permits(1);
+        assert!(sender.await.unwrap());
+        while notes.lock().unwrap().len() < 2 {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(*notes.lock().unwrap(), [2, 1]);
     });
 }
