@@ -181,12 +181,12 @@ fn tell<A, M: Send + 'static>(
         }
     }
     let messages = mem::take(&mut left.messages);
+    let entered = own.system().enter();
     drop_each::<A, M>(own, messages, called);
-    if let Some(timers) = left.timers.take()
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(timers)))
-    {
-        report::<A, M>(own, None, called, panicked(payload));
+    if let Some(mut timers) = left.timers.take() {
+        timers.clear(|payload| report::<A, M>(own, None, called, panicked(payload)));
     }
+    drop(entered);
     let name = kin.as_ref().and_then(|kin| kin.name.clone());
     // A supervised actor has reported its failures when it fell.
     if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {

@@ -47,8 +47,10 @@ pin_project_lite::pin_project! {
                 unsafe { ManuallyDrop::drop(body) };
                 return;
             };
+            let entered = own.system().enter();
             // SAFETY: as above.
             let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { ManuallyDrop::drop(body) }));
+            drop(entered);
             let reason = dropped.map_or_else(end::panicked, |()| ExitReason::Killed);
             // SAFETY: this is the life, and the body is gone.
             unsafe { end::<A, M>(&own, reason) };

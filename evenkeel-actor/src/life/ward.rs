@@ -110,7 +110,10 @@ pin_project_lite::pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             let Some(own) = this.own.take() else { return };
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.body.set(None))) {
+            let entered = own.system().enter();
+            let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
+            drop(entered);
+            if let Err(payload) = dropped {
                 end::report::<A, M>(&own, None, &Called::of(&own), end::panicked(payload));
             }
             // SAFETY: this is the life, and the body is gone.
@@ -251,11 +254,14 @@ where
                     Err(payload) => end::panicked(payload),
                 }
             };
+            let entered = own.system().enter();
             let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
-            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            let mut reason = dropped.map_or_else(end::panicked, |()| reason);
             // The next body does not get the messages of this one's timers.
-            let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
-            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            if let Some(mut timers) = own.take_timers() {
+                timers.clear(|payload| reason = end::panicked(payload));
+            }
+            drop(entered);
             let told;
             (*this.last, told) = fall::<A, M>(own, reason);
             if told {

@@ -36,11 +36,13 @@
 
 use crate::mailbox::{self, Mailbox};
 use crate::trace::{Parcel, seal};
-use evenkeel::internal::{Own, Public};
+use evenkeel::internal::{Own, Public, contain};
 use evenkeel::time::{Instant, Sleep, sleep_until};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Wake, Waker};
@@ -305,9 +307,30 @@ fn next_tick(due: Instant, now: Instant, period: Duration) -> Instant {
     next.unwrap_or_else(|| in_at_least(period))
 }
 
+impl<M: 'static> Timers<M> {
+    /// Drops each message separately: a panicking destructor does not prevent the drop of the
+    /// others, nor abort the process in the unwinding of an earlier panic. `panicked` gets the
+    /// payload of each panic.
+    pub(crate) fn clear(&mut self, mut panicked: impl FnMut(Box<dyn Any + Send>)) {
+        loop {
+            let dropped = catch_unwind(AssertUnwindSafe(|| {
+                self.due.pop_first().is_some() || self.idle.take().is_some()
+            }));
+            match dropped {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(payload) => panicked(payload),
+            }
+        }
+    }
+}
+
 impl<M: 'static> Drop for Timers<M> {
     fn drop(&mut self) {
         *self.bell.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.clear(|payload| {
+            contain(|| drop(payload));
+        });
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
-    Actor, ActorRef, AnyActor, AskError, Builder, Context, Event, ExitReason, Handled, ReplyTo,
-    System, spawn,
+    Actor, ActorRef, AnyActor, AskError, Builder, Child, Context, Event, ExitReason, Handled,
+    ReplyTo, Supervisor, System, spawn,
 };
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use std::task::{self, Wake, Waker};
 use std::time::Duration;
 
 /// The messages of the intended panics.
-const MEANT: [&str; 3] = ["in a foreign waker", "in display", "in a handler"];
+const MEANT: [&str; 4] = ["in a foreign waker", "in display", "in a handler", "in a destructor"];
 
 /// Suppresses the output of intended panics: workers are no threads of the harness, so it does not
 /// capture their output.
@@ -287,4 +287,78 @@ fn a_stuck_poll_that_sends_after_the_shutdown_finds_that_the_actor_has_ended() {
     assert!(matches!(evenkeel::block_on(actor.stopped()), ExitReason::Killed));
     drop(let_go);
     assert!(told.recv().unwrap());
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("in a destructor");
+    }
+}
+
+/// Sets timers whose messages panic when they are dropped, and ends: by itself, or by a timer that
+/// panics.
+struct Sets {
+    fails: bool,
+}
+
+impl Actor for Sets {
+    type Message = Option<Bomb>;
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        let late = Duration::from_secs(3_600);
+        for _ in 0..3 {
+            context.send_after(late, Some(Bomb));
+        }
+        let held = Bomb;
+        context.set_receive_timeout(late, move || {
+            let _held = &held;
+            None
+        });
+        if self.fails {
+            context.send_every_with(Duration::from_millis(1), || panic!("in a handler"));
+        } else {
+            context.stop();
+        }
+        Ok(())
+    }
+
+    async fn handle(&mut self, _: Self::Message, _: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+#[test]
+fn each_message_of_a_timer_is_dropped_although_others_panic_in_that() {
+    hush();
+    on_workers(1, async {
+        for fails in [false, true] {
+            let (system, failures) = (System::new(), Arc::<Mutex<Vec<_>>>::default());
+            let noted = failures.clone();
+            system.on_failure(move |failure| {
+                noted.lock().unwrap().push(failure.reason.to_string());
+            });
+            let sets = Builder::new().system(system).spawn(Sets { fails }).unwrap();
+            assert_eq!(sets.stopped().await.is_normal(), !fails);
+            let failures = failures.lock().unwrap();
+            // What unwinds with a panic is not reported beside it.
+            let (told, times) = if fails { ("in a handler", 1) } else { ("in a destructor", 4) };
+            assert_eq!(*failures, vec![format!("panicked: {told}"); times]);
+        }
+    });
+}
+
+#[test]
+fn a_supervised_actor_whose_timers_panic_when_they_are_dropped_has_failed() {
+    hush();
+    on_workers(1, async {
+        let system = System::new();
+        system.on_failure(|_| ());
+        let mut tree = Supervisor::one_for_one().system(system).intensity(1, Duration::MAX);
+        let sets = tree.child(Child::new("sets", || Sets { fails: false }));
+        assert!(matches!(tree.spawn().stopped().await, ExitReason::Failed(_)));
+        assert_eq!(sets.metrics().restarts, 1);
+    });
 }

@@ -4,13 +4,15 @@
 use crate::common::until::until;
 use crate::common::workers::on_workers;
 use evenkeel_actor::{
-    Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, Stopped, System, spawn,
+    Actor, ActorRef, AnyActor, Builder, Child, Context, Event, ExitReason, Handled, Restart,
+    Stopped, Supervisor, System, spawn,
 };
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
+use std::time::Duration;
 
 /// Checks whether an actor's end is known; keeps the future, if not.
 #[derive(Clone, Default)]
@@ -155,4 +157,52 @@ fn watchers_are_told_before_waiters_whichever_came_first() {
         until(|| order.lock().unwrap().len() == 2).await;
         assert_eq!(*order.lock().unwrap(), ["watcher", "future"]);
     });
+}
+
+/// Notes the system in which it is dropped.
+struct Notes(Arc<Mutex<Vec<System>>>);
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push(System::current());
+    }
+}
+
+impl Actor for Notes {
+    type Message = Notes;
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        context.send_after(Duration::from_secs(3_600), Self(self.0.clone()));
+        Ok(())
+    }
+
+    async fn handle(&mut self, _: Notes, _: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
+}
+
+#[test]
+fn what_a_killed_actor_leaves_is_dropped_inside_of_its_system() {
+    for supervised in [false, true] {
+        on_workers(1, async move {
+            let (system, noted) = (System::new(), Arc::<Mutex<Vec<_>>>::default());
+            let notes = noted.clone();
+            let (actor, tree) = if supervised {
+                let mut tree = Supervisor::one_for_one().system(system);
+                let child = Child::new("child", move || Notes(notes.clone()));
+                let child = tree.child(child.restart(Restart::Temporary));
+                (child, Some(tree.spawn()))
+            } else {
+                (Builder::new().system(system).spawn(Notes(notes)).unwrap(), None)
+            };
+            actor.send(Notes(noted.clone())).await.unwrap();
+            until(|| actor.depth() == 0).await;
+            actor.send(Notes(noted.clone())).await.unwrap();
+            actor.kill();
+            actor.stopped().await;
+            drop(tree);
+            // The actor, its timer's message, the one that it handles and the one behind that.
+            assert_eq!(*noted.lock().unwrap(), [system; 4], "{supervised}");
+        });
+    }
 }
