@@ -119,13 +119,14 @@ pub(crate) fn dead_letter<M>(
     }
 }
 
-/// Emits an event that concerns another node.
+/// Emits an event that concerns another node: of the node itself, or of the transport, which `$of`
+/// names.
 macro_rules! peer {
-    ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
+    ($of:literal, $level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
         #[cfg(feature = "tracing")]
         evenkeel::internal::contain(|| {
             tracing::event!(
-                target: "evenkeel_actor::node", parent: None, tracing::Level::$level,
+                target: concat!("evenkeel_actor::", $of), parent: None, tracing::Level::$level,
                 { node = $node, peer = $peer.number(), $($more)* },
                 $what
             );
@@ -134,57 +135,43 @@ macro_rules! peer {
 }
 
 pub(crate) fn node_up(node: Option<u32>, peer: NodeId, name: &str) {
-    peer!(INFO, "node up": node, peer, peer.name = name);
+    peer!("node", INFO, "node up": node, peer, peer.name = name);
 }
 
 pub(crate) fn node_left(node: Option<u32>, peer: NodeId, lost: u64) {
-    peer!(INFO, "node left": node, peer, lost);
+    peer!("node", INFO, "node left": node, peer, lost);
 }
 
 pub(crate) fn node_down(node: Option<u32>, peer: NodeId, reason: &DownReason, lost: u64) {
-    peer!(WARN, "node down": node, peer, lost, %reason);
+    peer!("node", WARN, "node down": node, peer, lost, %reason);
 }
 
 pub(crate) fn node_refused(node: Option<u32>, peer: NodeId, why: &dyn fmt::Display) {
-    peer!(WARN, "node refused": node, peer, reason = %why);
+    peer!("node", WARN, "node refused": node, peer, reason = %why);
 }
 
 pub(crate) fn malformed(node: Option<u32>, peer: NodeId, error: &dyn fmt::Display) {
-    peer!(WARN, "frame rejected": node, peer, reason = %error);
+    peer!("node", WARN, "frame rejected": node, peer, reason = %error);
 }
 
 pub(crate) fn not_written(node: Option<u32>, peer: NodeId, of: &str, why: &dyn fmt::Display) {
-    peer!(WARN, "message not written": node, peer, message.type = of, reason = %why);
+    peer!("node", WARN, "message not written": node, peer, message.type = of, reason = %why);
 }
 
 pub(crate) fn not_read(node: Option<u32>, peer: NodeId, of: &str, why: &dyn fmt::Display) {
-    peer!(WARN, "reply not read": node, peer, message.type = of, reason = %why);
-}
-
-/// Emits an event that a transport reports.
-macro_rules! transport {
-    ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
-        #[cfg(feature = "tracing")]
-        evenkeel::internal::contain(|| {
-            tracing::event!(
-                target: "evenkeel_actor::transport", parent: None, tracing::Level::$level,
-                { node = $node, peer = $peer.number(), $($more)* },
-                $what
-            );
-        });
-    };
+    peer!("node", WARN, "reply not read": node, peer, message.type = of, reason = %why);
 }
 
 pub(crate) fn connected(node: Option<u32>, peer: NodeId) {
-    transport!(DEBUG, "connected": node, peer,);
+    peer!("transport", DEBUG, "connected": node, peer,);
 }
 
 pub(crate) fn disconnected(node: Option<u32>, peer: NodeId, reason: &DownReason, lost: u64) {
-    transport!(DEBUG, "disconnected": node, peer, %reason, lost);
+    peer!("transport", DEBUG, "disconnected": node, peer, %reason, lost);
 }
 
 pub(crate) fn not_sent(node: Option<u32>, peer: NodeId, messages: u32, why: &Refusal) {
-    transport!(WARN, "frame not sent": node, peer, messages, reason = %why);
+    peer!("transport", WARN, "frame not sent": node, peer, messages, reason = %why);
 }
 
 /// Emits the arrival of a reply, in the span of the asker.
