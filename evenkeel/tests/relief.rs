@@ -2,6 +2,7 @@
 
 use common::until::until;
 use common::watchdog::watchdog;
+use evenkeel::object::{Object, Placement};
 use evenkeel::task::{self, Task};
 use evenkeel::{Builder, Runtime, Shutdown, fork_join, time};
 use std::future::Future;
@@ -133,6 +134,28 @@ fn a_task_that_waits_when_its_worker_goes_away_runs_beside_it() {
         drop(runtime.spawn(async move { last.2.store(true, Ordering::Release) }));
         all.1.store(true, Ordering::Release);
     });
+}
+
+/// A visitor is left to a host inside fork-join for a while, and not for ever.
+#[test]
+fn an_object_at_home_at_a_worker_that_computes_is_entered_beside_it() {
+    let _watchdog = watchdog();
+    for workers in [1, 3] {
+        let runtime = runtime(workers);
+        let placed = || Object::new(0).placed("at home", Placement::Home).at(0);
+        let object = runtime.block_on(async { placed() });
+        for round in 1..=3 {
+            let entered = Arc::new(AtomicBool::new(false));
+            beside_busy_workers(&runtime, workers, &entered, || {
+                let (object, flag) = (object.clone(), entered.clone());
+                drop(runtime.spawn(async move {
+                    object.with(|value| *value += 1).await.unwrap();
+                    flag.store(true, Ordering::Release);
+                }));
+            });
+            assert_eq!(object.call_blocking(|value| *value), Ok(round));
+        }
+    }
 }
 
 /// Counts the threads of this process with this name.

@@ -23,10 +23,11 @@ use self::meter::Meter;
 use self::shared::Shared;
 use super::deque::Home;
 use super::idle::Absence;
-use super::timers::{Lease, Rules};
+use super::timers::{Lease, NEVER, Rules};
 use super::travel::{Arrivals, Departures};
 use crate::deque::closures::Closures;
 use crate::deque::fifo::Fifo;
+use crate::policy::stealing::STRANDED;
 use crate::policy::together::Mark;
 use crate::policy::{Look, batch};
 use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -254,12 +255,24 @@ impl Processor {
     }
 
     /// Returns whether tasks wait here for which another thread is to come, because the worker does
-    /// not. Visitors are left to a worker that runs fork-join, which comes back to them soon.
+    /// not. Visitors are left to a worker that runs fork-join for a while: most come back soon.
     pub(crate) fn is_to_be_relieved(&self, now: u64) -> bool {
         let look = self.look(now, &mut 0);
         // What is about to travel from a relief is all that it has of visitors.
-        let is_left = self.absence.is_inside_poll() || !self.arrivals.has_senders();
+        let is_left = self.absence.is_inside_poll()
+            || !self.arrivals.has_senders()
+            || now >= self.stranded_from();
         look.has_work() || (look.visitors > 0 && is_left)
+    }
+
+    /// Returns from when on its visitors are not left to its worker, which is away; [`NEVER`] if
+    /// there are none, or if the worker is here.
+    pub(crate) fn stranded_from(&self) -> u64 {
+        if !self.absence.is_away() || self.visitors() == 0 {
+            return NEVER;
+        }
+        // A worker begins a batch before each job, part or errand.
+        self.published.batch.load(Ordering::Relaxed).saturating_add(STRANDED)
     }
 
     /// Returns the approximate number of tasks that are here for the sake of an object, or are

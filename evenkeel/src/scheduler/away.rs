@@ -48,7 +48,7 @@ pub(super) fn send_another(shared: &Shared, counts: Counts) {
 
 /// Follows the step by which the worker of `processor` was counted as away or stuck, which made
 /// these `counts`: has a sleeper or the relief come for its tasks and its due timers and, if it was
-/// the last, the relief for all that is left.
+/// the last, the relief for all that is left, now or later.
 pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Counts, now: u64) {
     let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     if has_work(processor) || now >= processor.timers.next() {
@@ -57,7 +57,7 @@ pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Count
         shared.call_relief();
     }
     if counts.all_away {
-        timing::call_for_timers(shared);
+        timing::call_in_time(shared);
     }
 }
 

@@ -68,7 +68,7 @@ impl Shared {
         fence::full(Edge::IdlePush);
         if self.idle.counts().all_away {
             // A relief that has never been needed may have no thread yet.
-            timing::call_for_timers(self);
+            timing::call_in_time(self);
         }
         true
     }

@@ -32,6 +32,9 @@
 //!   relief on duty, if a relief runs; then it calls.
 //! - *Timers*: the relief fires those of workers that are away, and rests until the next is due;
 //!   [`timers`](crate::timers) says which threads call it for timers.
+//! - *Visitors* of a worker inside fork-join are left to it until it has been there for
+//!   [`STRANDED`](crate::policy::stealing::STRANDED). The relief rests until then at the longest.
+//!   The last worker to go away, or the lookout that counts it in, calls as for a timer.
 //! - *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox, at the
 //!   queues of other reliefs and, if all are away, at every queue, and goes on if there is
 //!   anything. When it goes on, or its rest is over, it sets `called` itself, by an exchange, and
@@ -52,6 +55,9 @@
 //!   of several that is away are not part of this proof: they save a task the time until another
 //!   worker takes it. If the system refuses the first relief's
 //!   thread, `called` stays set, pushers neither call nor leave tasks, and the lookout tries again.
+//! - *Visitors*: a sender that sees all away calls, and the relief that looks then bounds its rest.
+//!   Otherwise the last worker to go away sees the visitors, or the thread does that looks next
+//!   ([`travel`](crate::travel)). That call and the relief's resting form the pattern of timers.
 //! - *Pusher and change of duty*: a pusher may leave its task to a relief that is off duty, or
 //!   unpark one. Each relief that clears `called` looks at the inboxes of all reliefs after that,
 //!   whether or not it is still on duty. So if that relief has swallowed the call for another one,
@@ -193,8 +199,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Rests until the relief is called, or has to fire a timer. Returns false if the runtime is
-    /// over.
+    /// Rests until the relief is called, or has to come for a timer or visitors. Returns false if
+    /// the runtime is over.
     fn rest(&mut self, relieving: &mut Relieving) -> bool {
         self.context.trim();
         self.withdraw();
@@ -223,8 +229,8 @@ impl Worker<'_> {
         if self.is_any_to_be_relieved(all_away) {
             return Err(Wakened::Work);
         }
-        // A relief that was called for a timer waits for it even if a worker is back by then:
-        // errands in close succession would call it again and again.
+        // A relief that was called for a timer or visitors waits for them even if a worker is back
+        // by then: errands in close succession would call it again and again.
         let limit = self.rest_limit(all_away || relieving.is_called);
         if self.shared.move_clock_if_stands(None) {
             return Err(Wakened::Work);

@@ -7,6 +7,7 @@ use crate::policy::{relieving, timing};
 use crate::primitives::atomic::Edge;
 use crate::primitives::wait_word::Word;
 use crate::primitives::{clock, fence};
+use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use crate::timers::{Armed, Entry, NEVER, Timers};
@@ -57,9 +58,9 @@ impl Worker<'_> {
         timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
     }
 
-    /// Returns the longest rest of the relief: until the next timer, if it `fires` timers.
-    pub(super) fn rest_limit(&self, fires: bool) -> Option<Duration> {
-        let next = if fires { next_of_all(&self.shared) } else { NEVER };
+    /// Returns the longest rest of the relief: if it `relieves` workers, until it next has to.
+    pub(super) fn rest_limit(&self, relieves: bool) -> Option<Duration> {
+        let next = if relieves { next_for_relief(&self.shared) } else { NEVER };
         self.shared.idle.rest_until(next);
         let now = if next == NEVER { 0 } else { clock::now() };
         timing::sleep_limit(None, now, next).map(Duration::from_nanos)
@@ -71,10 +72,17 @@ pub(super) fn next_of_all(shared: &Shared) -> u64 {
     shared.processors.iter().map(|processor| processor.timers.next()).min().unwrap_or(NEVER)
 }
 
-/// Calls the relief if a timer is due before its rest ends. All workers are away, so that only the
-/// relief fires timers.
-pub(super) fn call_for_timers(shared: &Shared) {
-    if next_of_all(shared) < shared.idle.rests_until() {
+/// Returns when the relief next has to act for workers that are all away: when the next timer may
+/// be due, or when visitors are not left to their worker any more.
+fn next_for_relief(shared: &Shared) -> u64 {
+    let stranded = shared.processors.iter().map(Processor::stranded_from).min();
+    next_of_all(shared).min(stranded.unwrap_or(NEVER))
+}
+
+/// Calls the relief if it has to act before its rest ends. All workers are away, so that only the
+/// relief fires timers, and comes to visitors.
+pub(super) fn call_in_time(shared: &Shared) {
+    if next_for_relief(shared) < shared.idle.rests_until() {
         shared.call_relief();
     }
 }
@@ -151,7 +159,7 @@ pub(crate) unsafe fn arm_outside(
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
     if counts.all_away {
-        return call_for_timers(shared);
+        return call_in_time(shared);
     }
     if counts.sleeping > 0 {
         shared.arm();

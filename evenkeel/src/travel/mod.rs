@@ -47,9 +47,10 @@
 //! - *Fork-join*: a receiver that goes away at the same moment may not see a line on its way, and
 //!   the sender may not see that the receiver goes. Then the line waits for the thread that looks
 //!   at the processor next: another worker; the sender, when its batch ends; or, if all are away by
-//!   then, the relief. If the lookout has counted the sender or the receiver in as
-//!   [stuck](crate::scheduler::lookout), it has made a heavy fence between that and its look.
-//!   Otherwise the sender has gone away itself, with a full fence.
+//!   then, the relief, once the receiver has been away for
+//!   [`STRANDED`](crate::policy::stealing::STRANDED). If the lookout has counted the sender or the
+//!   receiver in as [stuck](crate::scheduler::lookout), it has made a heavy fence between that and
+//!   its look. Otherwise the sender has gone away itself, with a full fence.
 //! - *A stuck processor*: the thief that takes its queue empties its passages as well, like its
 //!   inbox.
 //!

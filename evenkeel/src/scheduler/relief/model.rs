@@ -19,6 +19,7 @@ use crate::primitives::mutation::{check, check_without};
 use crate::processor::neighbours::Neighbours;
 use crate::processor::shared::{Hooks, Starter};
 use crate::scheduler::away::Away;
+use crate::scheduler::journeys::announce;
 use crate::scheduler::model::orphan;
 use crate::scheduler::{run, timing};
 use crate::task::word_waker::WordWaker;
@@ -317,6 +318,36 @@ fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
         other.join().unwrap();
         Timer::cancel(armer.join().unwrap());
         assert!(!shared.idle.is_resting());
+    });
+}
+
+/// A worker sends a task to one that is away, and goes away last, while the relief is about to
+/// rest.
+#[test]
+fn the_relief_learns_of_a_visitor_beside_the_last_worker_that_goes_away() {
+    // The fence of the line is for a receiver that sleeps or is stuck.
+    check_without(&[Edge::TravelSent], &[Edge::IdleSleep], || {
+        let (shared, [host, sender], relief) = workers_and_relief();
+        begin_relief(&shared, shared.workers);
+        shared.idle.rest_until(0);
+        let _ = shared.idle.go_away(&host.processor().absence);
+        let sender = loom::thread::spawn(move || {
+            let context = Context::new(sender, 0);
+            if context.seat.depart(orphan(None), 0) {
+                announce(context.shared(), 0);
+            }
+            context.seat.send_departed(|target| announce(context.shared(), target));
+            std::mem::forget(Away::begin(&context));
+        });
+        let rests = prepares_long_rest(&Context::new(relief, 0));
+        sender.join().unwrap();
+        assert!(!rests || !shared.idle.is_resting());
+        let mut arrived = Vec::new();
+        let mut local = host.processor().local.claim(true).expect("its owner is away");
+        host.processor().drain_travellers(&mut local, 0, &mut arrived);
+        drop(local);
+        assert_eq!(arrived.len(), 1);
+        arrived.into_iter().for_each(|entry| run::run_elsewhere(entry.task));
     });
 }
 
