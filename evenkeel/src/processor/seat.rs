@@ -386,12 +386,13 @@ impl Seat {
     /// the caller has to tell that processor.
     #[must_use]
     pub(crate) fn depart(&self, task: Runnable, target: usize) -> bool {
+        let left = self.ends().len() + self.processor().published.visitors.len();
+        let mut local = self.local();
+        // Under the lock: a thief stores that nothing departs, once it has taken what does.
         let departing = &self.processor().published.departing;
         if !departing.load(Ordering::Relaxed) {
             departing.store(true, Ordering::Relaxed);
         }
-        let left = self.ends().len() + self.processor().published.visitors.len();
-        let mut local = self.local();
         let is_time = local.departures.keep(self.shared.workers, target, task, left);
         is_time && self.send_to(local, target)
     }
