@@ -7,6 +7,7 @@ mod watchdog;
 
 use evenkeel::detect::{self, Deadlock, Waiter, What};
 use evenkeel::fork_join::future::fork;
+use evenkeel::object::Object;
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Entry, Held, Monitor, lock_all};
 use evenkeel::time::{Duration, sleep, timeout};
@@ -797,6 +798,44 @@ fn a_hold_that_is_granted_after_it_went_elsewhere_is_out_of_account_too() {
         drop(monitor.enter().await);
     });
     end(runtime, &reports, vec![leaver, task]);
+}
+
+/// A held object, the guard of which goes to a task that lets go of it later.
+#[test]
+fn a_held_object_that_another_task_lets_go_of_is_no_deadlock() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let objects: &'static [Object<()>; 2] = Box::leak(Box::new([Object::new(()), Object::new(())]));
+    let (meeting, waiting) = (Meeting::default(), Meeting::default());
+    let hold_both = |first: usize, gives: bool| {
+        let (meeting, waiting) = (meeting.clone(), waiting.clone());
+        async move {
+            let held = objects[first].enter_held().await.unwrap();
+            meeting.of(2).await;
+            let kept = if gives {
+                let both = waiting.clone();
+                drop(evenkeel::spawn(async move {
+                    both.of(2).await;
+                    // By then the polls in which the two have begun to wait are over.
+                    yield_now().await;
+                    drop(held);
+                }));
+                None
+            } else {
+                Some(held)
+            };
+            let mut other = pin!(objects[1 - first].enter_held());
+            assert!(futures::poll!(&mut other).is_pending());
+            waiting.come();
+            drop(other.await);
+            drop(kept);
+        }
+    };
+    let tasks = vec![
+        spawn(&runtime, "gives", hold_both(0, true)),
+        spawn(&runtime, "keeps", hold_both(1, false)),
+    ];
+    end(runtime, &reports, tasks);
 }
 
 #[test]

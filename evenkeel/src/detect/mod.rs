@@ -93,6 +93,9 @@
 //! such as through a channel, counts as the actor's until it is answered or dropped. For a program
 //! that does so, the module may report a deadlock that another task could end.
 //!
+//! Holders of objects are unknown, because a [`HeldGuard`](crate::object::HeldGuard) may go to any
+//! task: a wait for an object is part of no deadlock.
+//!
 //! Aborts are not foreseen. A wait inside a `FuturesUnordered`, or inside another future that gives
 //! its children wakers of their own, is unknown; so are locks and channels of other crates.
 //!

@@ -87,7 +87,8 @@ pub(super) struct Turn(Arc<Line>);
 
 impl Line {
     fn new() -> Self {
-        let semaphore = Semaphore::new(1).returned_by_takers();
+        // No promise that takers give the permit back: a guard may go to any task.
+        let semaphore = Semaphore::new(1);
         Self { semaphore, holder: AtomicU64::new(0), thread: AtomicU64::new(0) }
     }
 
