@@ -8,7 +8,7 @@ use super::extra::IS_ON;
 use super::report::Listener;
 use super::waiting::Waiting;
 use crate::raw_task::id::Id;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -170,7 +170,9 @@ pub(super) struct Graph {
     pub(super) names: HashMap<Id, String>,
     /// Waiters that would be stuck but for an unknown waker, which may be about to be dropped, and
     /// to what their deadlocks are reported: another runtime's worker may find them.
-    suspects: VecDeque<(Id, Listener)>,
+    suspects: BTreeMap<Id, Listener>,
+    /// The suspect that was examined last: the next ones are those behind it.
+    examined: Option<Id>,
 }
 
 impl Graph {
@@ -252,7 +254,7 @@ impl Graph {
         }
     }
 
-    /// Notes that such a task is complete.
+    /// Notes that such a task, or one to search again from, is complete.
     pub(super) fn complete(&mut self, child: Id) {
         for monitor in self.carriers.remove(&child).unwrap_or_default() {
             if let Some(holders) = self.holds.get_mut(&monitor) {
@@ -260,6 +262,7 @@ impl Graph {
             }
         }
         CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
+        self.acquit(child);
     }
 
     /// Notes that an actor has been asked.

@@ -122,7 +122,8 @@
 //!
 //! *Why each provable deadlock is reported.* The last waiter to fall asleep finds the others
 //! asleep. An unknown waker may be about to be dropped by the thread that has just used it. So
-//! workers that go to sleep search again from each waiter that was stuck but for such a waker.
+//! workers that go to sleep search again from waiters that were stuck but for such a waker: each
+//! time from 32 of them, in turn. Where more wait so, a deadlock may be found some sleeps later.
 //!
 //! # Rejected
 //! Edges from tasks by their polls, without regard to their wakers: a task that waits for a monitor

@@ -6,9 +6,11 @@ use crate::detect::report::{Deadlock, Link, Listener, Wait, Waiter, What};
 use crate::detect::waiting::Pulse;
 use crate::raw_task::id::Id;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::atomic::Ordering;
 
-/// The suspects that one search examines. An estimate; no benchmark sets it.
+/// The suspects that a worker examines before it sleeps, with the graph locked. An estimate; no
+/// benchmark sets it.
 const SUSPECTS_AT_ONCE: usize = 32;
 
 /// Stuck waiters, and their waits.
@@ -106,11 +108,21 @@ impl Graph {
         Found::Stuck(found)
     }
 
+    /// Notes a waiter to search again from, if it may be in a deadlock: it waits for holders.
     fn suspect(&mut self, id: Id, listener: &dyn Fn() -> Listener) {
-        if self.suspects.iter().all(|(suspect, _)| *suspect != id) {
-            self.suspects.push_back((id, listener()));
+        let is_room = |key: &Key| matches!(self.edges[key].target, Target::Room { .. });
+        let has_holders = |key: &Key| is_room(key) || !self.holders(*key).is_empty();
+        if self.waits.get(&id).is_some_and(|keys| keys.iter().any(has_holders)) {
+            self.suspects.entry(id).or_insert_with(listener);
             SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
         }
+    }
+
+    /// Forgets a waiter to search again from.
+    pub(super) fn acquit(&mut self, id: Id) -> Option<Listener> {
+        let listener = self.suspects.remove(&id);
+        SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
+        listener
     }
 
     /// Which waiters each one waits for.
@@ -192,15 +204,19 @@ impl Graph {
 
     /// As [`check`](Self::check), for some of the waiters that were stuck but for an unknown waker.
     pub(in crate::detect) fn check_suspects(&mut self) -> Vec<News> {
+        let count = self.suspects.len().min(SUSPECTS_AT_ONCE);
+        let behind = self.examined.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.suspects.range((behind, Bound::Unbounded)).chain(&self.suspects);
+        let ids: Vec<Id> = next.map(|(id, _)| *id).take(count).collect();
+        self.examined = ids.last().copied();
         let mut news = Vec::new();
-        for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
-            // A waiter that is still a suspect goes back into the queue.
-            if let Some((id, listener)) = self.suspects.pop_front() {
+        for id in ids {
+            if let Some(listener) = self.acquit(id) {
+                // A waiter that is still a suspect is noted again.
                 let deadlocks = self.check(id, &|| listener.clone());
                 news.push(News { deadlocks, listener });
             }
         }
-        SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
         news
     }
 
