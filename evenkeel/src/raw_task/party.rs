@@ -29,6 +29,7 @@ use super::kept;
 use crate::primitives::thread::thread_local;
 use crate::primitives::unwind::wake_all;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::mem;
 use std::task::Waker;
 
@@ -43,19 +44,20 @@ thread_local! {
 }
 
 thread_local! {
-    static NOTES: RefCell<Notes> = const { RefCell::new(Notes { all: Vec::new(), sought: 0 }) };
+    static NOTES: RefCell<Notes> = const {
+        RefCell::new(Notes { all: BTreeMap::new(), sought: 0 })
+    };
 }
 
 /// What parties of a thread keep.
 struct Notes {
-    /// Mostly one or two, the last of which goes first. A map would allocate for the first.
-    all: Vec<Note>,
+    /// By address. Mostly one or two; but a party may enter many objects at once.
+    all: BTreeMap<usize, Note>,
     /// How many are sought: those of the present turn, and of turns that it interrupts.
     sought: usize,
 }
 
 struct Note {
-    address: usize,
     party: Id,
     level: u64,
     /// Whether callers on other threads look for it by its address, and it has yet to be kept for
@@ -80,21 +82,16 @@ impl Drop for Note {
 }
 
 impl Notes {
-    fn find(&mut self, address: usize) -> Option<&mut Note> {
-        self.all.iter_mut().rev().find(|note| note.address == address)
-    }
-
     /// Adds a note, and returns an older one, which is of something that was forgotten.
-    fn add(&mut self, note: Note) -> Option<Note> {
-        let older = self.remove(note.address);
+    fn add(&mut self, address: usize, note: Note) -> Option<Note> {
+        let older = self.remove(address);
         self.sought += usize::from(note.is_sought);
-        self.all.push(note);
+        self.all.insert(address, note);
         older
     }
 
     fn remove(&mut self, address: usize) -> Option<Note> {
-        let place = self.all.iter().rposition(|note| note.address == address)?;
-        let note = self.all.swap_remove(place);
+        let note = self.all.remove(&address)?;
         self.sought -= usize::from(note.is_sought);
         Some(note)
     }
@@ -105,18 +102,19 @@ impl Notes {
         if self.sought == 0 {
             return;
         }
-        let sought = self.all.iter_mut().filter(|note| note.is_sought && note.party == party);
-        for note in sought {
-            note.is_sought = false;
-            self.sought -= 1;
-            kept::keep(note.address, note.generation);
+        for (&address, note) in &mut self.all {
+            if note.is_sought && note.party == party {
+                note.is_sought = false;
+                self.sought -= 1;
+                kept::keep(address, note.generation);
+            }
         }
     }
 
     fn end(&mut self, party: Id) -> Vec<Note> {
-        let ended: Vec<Note> = self.all.extract_if(.., |note| note.party == party).collect();
-        self.sought -= ended.iter().filter(|note| note.is_sought).count();
-        ended
+        let is_of = |(&address, note): (&usize, &Note)| (note.party == party).then_some(address);
+        let ended: Vec<usize> = self.all.iter().filter_map(is_of).collect();
+        ended.into_iter().filter_map(|address| self.remove(address)).collect()
     }
 }
 
@@ -191,9 +189,9 @@ pub(crate) fn note(address: usize, is_sought: bool) -> bool {
 #[cold]
 fn leave(address: usize, party: Id, is_sought: bool) -> bool {
     let (level, generation) = (level(), kept::generation(address));
-    let note = Note { address, party, level, is_sought, generation, waiters: Vec::new() };
+    let note = Note { party, level, is_sought, generation, waiters: Vec::new() };
     // The drop of an older one wakes, without the borrow.
-    let older = NOTES.try_with(|notes| notes.borrow_mut().add(note));
+    let older = NOTES.try_with(|notes| notes.borrow_mut().add(address, note));
     older.is_ok()
 }
 
@@ -208,8 +206,8 @@ pub(crate) fn forget(address: usize) {
 /// noted.
 #[cold]
 pub(crate) fn may_wait(address: usize, caller: u64) -> bool {
-    let can = |note: &mut Note| note.can_be_waited_for(caller);
-    let may = |notes: &RefCell<Notes>| notes.borrow_mut().find(address).is_some_and(can);
+    let can = |note: &Note| note.can_be_waited_for(caller);
+    let may = |notes: &RefCell<Notes>| notes.borrow().all.get(&address).is_some_and(can);
     NOTES.try_with(may).unwrap_or(false)
 }
 
@@ -221,8 +219,10 @@ pub(crate) fn wait(address: usize, caller: u64, waker: &Waker) -> bool {
     let mut waker = Some(waker.clone());
     let waits = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
-        let note = notes.find(address).filter(|note| note.can_be_waited_for(caller));
-        let Some(note) = note else { return false };
+        let Some(note) = notes.all.get_mut(&address) else { return false };
+        if !note.can_be_waited_for(caller) {
+            return false;
+        }
         let is_there = |last: &Waker| waker.as_ref().is_some_and(|own| last.will_wake(own));
         if !note.waiters.iter().any(is_there) {
             note.waiters.extend(waker.take());
