@@ -287,8 +287,7 @@ impl Topology {
     }
 
     /// Returns the same machine, with only these hardware threads in use. Numbers that the machine
-    /// does not have are ignored. If none is left, all hardware threads stay in use: the affinity
-    /// mask of a container can name hardware threads that its `/sys` does not show.
+    /// does not have are ignored. If none is left, all hardware threads stay in use.
     ///
     /// # Examples
     /// ```

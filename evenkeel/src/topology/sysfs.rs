@@ -39,7 +39,8 @@ pub(super) fn detect_allowed() -> Result<Topology, TopologyError> {
 
 /// The machine, restricted to the hardware threads in `allowed`, if given.
 fn usable(allowed: Option<Vec<usize>>) -> Result<Topology, TopologyError> {
-    let machine = match kept(Path::new("/")) {
+    let root = Path::new("/");
+    let machine = match listed(root, allowed.as_deref()).and_then(|ids| kept(root, ids)) {
         Err(TopologyError::NoCpus { .. }) => {
             // Where `/sys` is not mounted, the mask still gives the numbers that pinning needs.
             match &allowed {
@@ -55,11 +56,21 @@ fn usable(allowed: Option<Vec<usize>>) -> Result<Topology, TopologyError> {
     })
 }
 
-/// The machine below `root`, which is `/`. It is kept, and read again only when other hardware
-/// threads are online: a program that builds many pools does not read dozens of files for each.
-fn kept(root: &Path) -> Result<Topology, TopologyError> {
+/// The hardware threads that are online. If the caller is `allowed` one that the system does not
+/// list, those that it is allowed: a container's list may say how many there are, from zero on.
+fn listed(root: &Path, allowed: Option<&[usize]>) -> Result<Vec<usize>, TopologyError> {
+    let online = online_below(root)?;
+    let is_listed = |id: &usize| online.binary_search(id).is_ok();
+    Ok(match allowed {
+        Some(allowed) if !allowed.iter().all(is_listed) => allowed.to_vec(),
+        _ => online,
+    })
+}
+
+/// The machine below `root`, which is `/`, with these hardware threads. It is kept, and read again
+/// only for others: a program that builds many pools does not read dozens of files for each.
+fn kept(root: &Path, ids: Vec<usize>) -> Result<Topology, TopologyError> {
     static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
-    let ids = online_below(root)?;
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((before, machine)) = &*kept
         && *before == ids
@@ -111,7 +122,7 @@ fn online_below(root: &Path) -> Result<Vec<usize>, TopologyError> {
     if ids.is_empty() { Err(TopologyError::NoCpus { path: folder }) } else { Ok(ids) }
 }
 
-/// The machine without a quota, where the threads with these numbers are online.
+/// The machine without a quota, with the hardware threads of these ascending numbers.
 fn machine(root: &Path, ids: Vec<usize>) -> Result<Topology, TopologyError> {
     let folder = cpu_folder(root);
     let nodes = Nodes::read(&root.join("sys/devices/system/node"))?;
@@ -272,6 +283,21 @@ impl Nodes {
 mod tests {
     use super::*;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// As `lxcfs` lists the hardware threads of a container.
+    #[test]
+    fn threads_that_the_caller_may_use_are_there_even_if_the_list_has_others() {
+        let name = format!("evenkeel-listed-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        fs::create_dir_all(cpu_folder(&root)).unwrap();
+        fs::write(cpu_folder(&root).join("online"), "0-3\n").unwrap();
+        let ids = |allowed: &[usize]| listed(&root, Some(allowed)).unwrap();
+        let (some, others) = (ids(&[1, 3]), ids(&[2, 5, 9, 12]));
+        let machine = machine(&root, others.clone()).unwrap().restricted_to(others.clone());
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!((some, &others[..]), (vec![0, 1, 2, 3], &[2, 5, 9, 12][..]));
+        assert_eq!(machine.processors(), 4);
+    }
 
     #[test]
     fn a_thread_that_may_run_elsewhere_sees_what_it_may_use() {
