@@ -90,7 +90,7 @@ impl<T> Slab<T> {
 
     /// Takes all values out.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
-        mem::replace(self, Self::new()).slots.into_iter().filter_map(|slot| match slot {
+        mem::take(self).slots.into_iter().filter_map(|slot| match slot {
             Slot::Used(value) => Some(value),
             Slot::Free(_) => None,
         })
