@@ -150,11 +150,16 @@ fn time(says: Says, found: &Estimate) -> (String, bool) {
     (format!("{value:.3} [{low:.3}, {high:.3}]"), agrees)
 }
 
-/// Compares a difference with a claim, in per cent of the execution time of one worker alone.
+/// Compares a difference with a claim.
 fn sign(says: Says, found: &Estimate, alone: f64) -> (String, bool) {
+    let agrees = if says == Says::More { found.low > 0.0 } else { found.high < 0.0 };
+    (of_alone(found, alone), agrees)
+}
+
+/// Formats a difference in per cent of the execution time of one worker alone.
+pub(super) fn of_alone(found: &Estimate, alone: f64) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(|v| v / alone * 100.0);
-    let agrees = if says == Says::More { low > 0.0 } else { high < 0.0 };
-    (format!("{value:+.2} % [{low:+.2}, {high:+.2}]"), agrees)
+    format!("{value:+.2} % [{low:+.2}, {high:+.2}]")
 }
 
 /// Finds the programs in which a metric changes most, in the direction of `sign`, relative to the
@@ -296,19 +301,19 @@ pub(crate) fn reason(claim: &Claim, size: &str) -> Option<&'static str> {
     REASONS.iter().find(is_of).map(|reason| reason.3)
 }
 
+/// The output of `simulate --seeds 8 --json` for the paper's schedulers.
+#[cfg(test)]
+pub(crate) fn stored() -> Vec<Record> {
+    let text = include_str!("../../tests/data/simulated.jsonl");
+    let record = |line| suite::read::record(line, &["size", "bytes", "simulated"]).unwrap();
+    text.lines().map(record).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::simulated::{Size, of};
     use forking::program::Program;
-    use suite::read;
-
-    /// The output of `simulate --seeds 8 --json` for the paper's schedulers.
-    fn stored() -> Vec<Record> {
-        let text = include_str!("../../tests/data/simulated.jsonl");
-        let record = |line| read::record(line, &["size", "bytes", "simulated"]).unwrap();
-        text.lines().map(record).collect()
-    }
 
     /// Returns the findings of all claims in all sizes.
     fn judged(records: &[Record]) -> Vec<(&'static Claim, Size, Found)> {

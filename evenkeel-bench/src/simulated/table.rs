@@ -37,8 +37,10 @@ pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
 /// the runtime's own rules cure, and claims of the paper.
 pub(crate) fn tables(records: &[Record]) -> Vec<Table> {
     let rows = rows(records);
-    let all = [Some(metrics(&rows)), Some(ratios(&rows)), cure::table(&rows), claims(&rows)];
-    all.into_iter().flatten().collect()
+    let mut all = vec![metrics(&rows), ratios(&rows)];
+    all.extend(cure::tables(&rows));
+    all.extend(claims(&rows));
+    all
 }
 
 /// Compares the paper's claims with the simulation, with the known reasons for each difference.
@@ -232,8 +234,12 @@ fn is_one(ratio: &Estimate) -> bool {
 pub(super) fn interval(ratio: Option<Estimate>) -> String {
     let Some(ratio) = ratio else { return "-".to_owned() };
     let mark = if is_one(&ratio) { MAYBE } else { " " };
-    let Estimate { value, low, high } = ratio;
-    format!("{value:.3} [{low:.3}, {high:.3}] {mark}")
+    format!("{} {mark}", bounds(&ratio))
+}
+
+/// Formats a ratio with the bounds of its interval.
+pub(super) fn bounds(Estimate { value, low, high }: &Estimate) -> String {
+    format!("{value:.3} [{low:.3}, {high:.3}]")
 }
 
 #[cfg(test)]
