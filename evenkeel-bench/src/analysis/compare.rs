@@ -49,13 +49,18 @@ pub(crate) fn ratio(pairs: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<E
     contrast(&parts, confidence).map(|estimate| estimate.as_factor())
 }
 
-/// Analyses the variance of cells by row and column, if the design is complete.
-pub(crate) fn variance(cells: Cells, confidence: f64) -> Option<Variance> {
+/// Fits the additive model to cells by row and column, if the design is complete.
+pub(crate) fn fit(cells: Cells) -> Option<Fit> {
     let number = cells.first()?.first()?.len();
     let is_whole = cells.len() > 1
         && number > 1
         && cells.iter().all(|row| row.len() > 1 && row.iter().all(|cell| cell.len() == number));
-    is_whole.then(|| Variance::of(&Fit::of(cells), confidence).ok()).flatten()
+    is_whole.then(|| Fit::of(cells))
+}
+
+/// Analyses the variance of such cells.
+pub(crate) fn variance(cells: Cells, confidence: f64) -> Option<Variance> {
+    Variance::of(&fit(cells)?, confidence).ok()
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(crate) mod text;
 pub(crate) mod variance;
 
 pub(crate) use contrast::Contrast;
-pub(crate) use design::Design;
+pub(crate) use design::{Cells, Design};
 pub(crate) use effects::{Effects, Estimate};
 pub(crate) use error::Error;
 pub(crate) use model::{Fit, Model};

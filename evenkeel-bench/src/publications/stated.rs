@@ -248,7 +248,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
     not_judged(
         CORETIME,
         "Beyond 16 MB both need the memory.",
-        "it is so on the simulated machine by its caches, and the picture shows it",
+        "the caches of the simulated machine hold 16 MB in all, as the paper's do: what does not fit comes from memory there by construction",
     ),
     not_judged(
         LOCALITY,
@@ -273,7 +273,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
     not_judged(
         LOCALITY,
         "The residuals fall with the predicted times, and have tails; both are small.",
-        "they are those of the paper's machine; the pictures of residuals among what is simulated are the simulation's",
+        "the paper gives no numbers; the residuals drawn with what is simulated are those of the choice of victims, which is all that varies there",
     ),
     not_judged(
         LOCALITY,

@@ -6,8 +6,9 @@ use maud::{Markup, html};
 
 use super::dots::{self, Dot, Scale};
 use super::{analysis, page, pictures};
+use crate::analysis::Model;
 use crate::simulated::rows::{Metric, Row, rows};
-use crate::simulated::{ASSUMPTIONS, Scheduler, Size, table};
+use crate::simulated::{ASSUMPTIONS, Scheduler, Size, published, table};
 use suite::record::Record;
 use suite::summary::Summary;
 use suite::words;
@@ -41,7 +42,34 @@ pub(super) fn body(records: &[Record]) -> anyhow::Result<Markup> {
         ul { @for size in Size::ALL { li { b { (size) } ": " (size.describe()) } } }
         // The claims come first.
         @for table in table::tables(records).iter().rev() { (analysis::table(table)) }
+        (residuals(&rows)?)
         @for section in &sections { (section) }
+    })
+}
+
+/// Draws the residuals of the times on the paper's runtimes, in each size that has all programs: the
+/// paper judges its model by such pictures.
+fn residuals(rows: &[Row<'_>]) -> anyhow::Result<Markup> {
+    let mut figures = Vec::new();
+    for size in Size::ALL {
+        let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.size == size.name()).collect();
+        let Some(fit) = published::fit(&of) else { continue };
+        figures.push((size, analysis::residuals(&fit, Model::Additive, "simulated s", &[0, 1])?));
+    }
+    let columns = published::COLUMNS.into_iter().map(Scheduler::name).enumerate();
+    Ok(html! {
+        @if !figures.is_empty() {
+            section {
+                div.title {
+                    h2 { "Residuals of the times (simulated)" }
+                    (page::legend(columns))
+                }
+                @for (size, figures) in &figures {
+                    h3.part { (size) }
+                    div.grid { @for figure in figures { (figure) } }
+                }
+            }
+        }
     })
 }
 
@@ -96,5 +124,22 @@ mod tests {
         assert_eq!(page.matches("<svg").count(), pictures);
         assert_eq!(page.matches("simulated ms").count(), pictures);
         assert!(page.contains("No core has run this") && page.contains("Claims of the paper"));
+    }
+
+    #[test]
+    fn the_residuals_of_each_size_that_has_all_programs_are_drawn() {
+        let mut records = published::stored();
+        let count = |records: &[Record]| {
+            let page = render(records).unwrap();
+            ["prediction, simulated s", "residual, simulated s"]
+                .map(|axis| page.matches(axis).count())
+        };
+        // The second is an axis of both pictures.
+        assert_eq!(count(&records), [3, 6]);
+        let is_small_heat = |record: &Record| {
+            record.case.bench == "heat" && record.case.settings.text("size") == Some("small")
+        };
+        records.retain(|record| !is_small_heat(record));
+        assert_eq!(count(&records), [2, 4]);
     }
 }

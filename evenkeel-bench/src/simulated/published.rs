@@ -8,10 +8,10 @@
 use std::fmt;
 
 use super::PROGRAMS;
-use super::Scheduler::{CilkRandom, CilkRestricted};
+use super::Scheduler::{self, CilkRandom, CilkRestricted};
 use super::program::Size;
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
-use crate::analysis::{Estimate, compare};
+use crate::analysis::{Cells, Estimate, Fit, compare};
 use suite::record::Record;
 
 /// The paper's claim about a metric of the restricted scheduler, relative to the other scheduler.
@@ -106,8 +106,7 @@ pub(crate) struct Found {
 /// Judges a claim by the rows of one size; returns `None` if they do not suffice. A claim about all
 /// programs needs the rows of all.
 pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
-    let has = |program: &str| rows.iter().any(|row| row.program == program);
-    if claim.program == ALL && !PROGRAMS.iter().all(|program| has(program.name())) {
+    if claim.program == ALL && !has_all(rows) {
         return None;
     }
     let (ours, agrees) = match claim.says {
@@ -126,6 +125,12 @@ pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
         }
     };
     Some(Found { ours, agrees })
+}
+
+/// Returns whether the rows are those of all programs.
+fn has_all(rows: &[&Row<'_>]) -> bool {
+    let has = |program: &str| rows.iter().any(|row| row.program == program);
+    PROGRAMS.iter().all(|program| has(program.name()))
 }
 
 /// Returns whether each claim agrees, in each size that was simulated.
@@ -190,12 +195,24 @@ fn most(metric: Metric, rows: &[&Row<'_>], said: &[&str], sign: f64) -> Option<(
     Some((found, are_those && in_all && least > greatest))
 }
 
+/// The paper's runtimes, which are the columns of its design.
+pub(crate) const COLUMNS: [Scheduler; 2] = [CilkRandom, CilkRestricted];
+
+/// Returns the times by program and [runtime](COLUMNS).
+fn cells(rows: &[&Row<'_>]) -> Cells {
+    let cell =
+        |row: &&Row<'_>| COLUMNS.map(|scheduler| row.values(scheduler, Metric::Time)).to_vec();
+    rows.iter().map(cell).collect()
+}
+
+/// Fits the paper's model to the times of one size; `None` if a program or a schedule is missing.
+pub(crate) fn fit(rows: &[&Row<'_>]) -> Option<Fit> {
+    has_all(rows).then(|| compare::fit(cells(rows))).flatten()
+}
+
 /// Analyses the variance of the times, with programs as rows.
 fn variation(rows: &[&Row<'_>]) -> Option<(String, bool)> {
-    let cell = |row: &&Row<'_>| {
-        [CilkRandom, CilkRestricted].map(|scheduler| row.values(scheduler, Metric::Time)).to_vec()
-    };
-    let found = compare::variance(rows.iter().map(cell).collect(), CONFIDENCE)?;
+    let found = compare::variance(cells(rows), CONFIDENCE)?;
     let share = found.rows.component.share;
     let tests = [&found.rows, &found.columns, &found.interactions];
     let chance = tests.iter().filter(|test| !test.is_significant()).count();

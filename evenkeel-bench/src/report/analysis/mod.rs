@@ -13,6 +13,7 @@ use anyhow::Context;
 
 use crate::analysis::Analysed;
 pub(super) use page::table;
+pub(super) use pictures::residuals;
 
 /// Writes `analysis.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, analysed: &[Analysed]) -> anyhow::Result<PathBuf> {

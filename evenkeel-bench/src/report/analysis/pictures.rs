@@ -5,7 +5,7 @@ use maud::Markup;
 
 use crate::analysis::residuals::quantiles;
 use crate::analysis::variance::Test;
-use crate::analysis::{Analysis, Contrast, Design, Estimate, Model, tables};
+use crate::analysis::{Analysis, Contrast, Design, Estimate, Fit, Model, tables};
 use crate::report::dots::{self, Dot, Scale};
 use crate::report::pictures::figure;
 use crate::report::profile::{self, Series};
@@ -22,10 +22,10 @@ pub(super) fn of(design: &Design, analysis: &Analysis) -> anyhow::Result<Vec<Mar
         effects(design, analysis, false)?,
         effects(design, analysis, true)?,
         interactions(design, analysis)?,
-        against_prediction(design, analysis)?,
-        normality(design, analysis)?,
-        contrasts(design, analysis)?,
     ];
+    let unit = unit_of(design, analysis.model);
+    pictures.extend(residuals(&analysis.fit, analysis.model, &unit, &design.slots)?);
+    pictures.push(contrasts(design, analysis)?);
     for contrast in &analysis.contrasts {
         pictures.push(contrast_by_row(design, analysis, contrast)?);
     }
@@ -171,27 +171,42 @@ fn titled(title: &str, unit: &str) -> String {
     if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
 }
 
-fn against_prediction(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
-    let unit = unit_of(design, analysis.model);
-    let points = analysis.fit.points().map(|(x, y, column)| (x, y, design.slots[column]));
+/// Draws the residuals of a fit against its predictions, and their quantiles. `unit` is that of the
+/// response, and `slots` are the colours and markers of the columns.
+pub(in crate::report) fn residuals(
+    fit: &Fit,
+    model: Model,
+    unit: &str,
+    slots: &[usize],
+) -> anyhow::Result<[Markup; 2]> {
+    Ok([against_prediction(fit, model, unit, slots)?, normality(fit, model, unit, slots)?])
+}
+
+fn against_prediction(
+    fit: &Fit,
+    model: Model,
+    unit: &str,
+    slots: &[usize],
+) -> anyhow::Result<Markup> {
+    let points = fit.points().map(|(x, y, column)| (x, y, slots[column]));
     let svg = scatter::draw(&Scatter {
-        title_of_x: &titled("prediction", &unit),
-        title_of_y: &residual(analysis.model, &unit),
+        title_of_x: &titled("prediction", unit),
+        title_of_y: &residual(model, unit),
         points: points.collect(),
         slope: 0.0,
     })?;
     Ok(figure("Residuals against predictions", "no trend, no funnel: as assumed", &svg))
 }
 
-fn normality(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
-    let points = quantiles(&analysis.fit);
+fn normality(fit: &Fit, model: Model, unit: &str, slots: &[usize]) -> anyhow::Result<Markup> {
+    let points = quantiles(fit);
     // Least squares through zero: scores and residuals both have the mean zero.
     let products: f64 = points.iter().map(|(x, y, _)| x * y).sum();
     let squares: f64 = points.iter().map(|(x, ..)| x * x).sum();
     let svg = scatter::draw(&Scatter {
         title_of_x: "quantile of the normal distribution",
-        title_of_y: &residual(analysis.model, &unit_of(design, analysis.model)),
-        points: points.iter().map(|(x, y, column)| (*x, *y, design.slots[*column])).collect(),
+        title_of_y: &residual(model, unit),
+        points: points.iter().map(|(x, y, column)| (*x, *y, slots[*column])).collect(),
         slope: products / squares,
     })?;
     Ok(figure("Normal quantile-quantile plot", "on the line: normal errors", &svg))
