@@ -7,7 +7,7 @@
 pub(crate) mod agreement;
 pub(crate) mod differences;
 mod stated;
-mod statement;
+pub(crate) mod statement;
 pub(crate) mod statements;
 
 use crate::analysis::tables::Table;

@@ -27,7 +27,7 @@ const THORIUM: &str = "thorium";
 const CORETIME: &str = "coretime";
 const LOCALITY: &str = "locality";
 
-pub(super) static STATEMENTS: [Statement; 35] = [
+pub(super) static STATEMENTS: [Statement; 31] = [
     judged(
         SCHEDULER,
         "Cycle on Intel, many tasks: C∀, Go and Tokio are the same.",
@@ -249,26 +249,6 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         CORETIME,
         "Beyond 16 MB both need the memory.",
         "the caches of the simulated machine hold 16 MB in all, as the paper's do: what does not fit comes from memory there by construction",
-    ),
-    not_judged(
-        LOCALITY,
-        "There are fewer successful steals, and so less time in them, against expectation.",
-        "the simulation's verdicts on the scheduling overhead are about the time; of numbers of steals the paper gives none",
-    ),
-    not_judged(
-        LOCALITY,
-        "The intervals of the scheduling overhead are large, and largest in heat.",
-        "what varies on the simulated machine is the choice of victims alone",
-    ),
-    not_judged(
-        LOCALITY,
-        "Idle time eats most of the gain; to lower it is the way on.",
-        "the table of evenkeel's policy beside both runtimes, among what is simulated, says what became of it",
-    ),
-    not_judged(
-        LOCALITY,
-        "The contrast of the two runtimes is significant at 90 %.",
-        "the simulation's verdict on the variation has it: all effects are more than chance",
     ),
     not_judged(
         LOCALITY,

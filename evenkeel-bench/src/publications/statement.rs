@@ -145,11 +145,12 @@ pub(super) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool
 
 /// Returns whether all of these hold: not, if one does not; `None` if one of the others may be
 /// chance.
-pub(super) fn all<const N: usize>(each: [Option<bool>; N]) -> Option<bool> {
-    if each.contains(&Some(false)) {
-        return Some(false);
-    }
-    (!each.contains(&None)).then_some(true)
+pub(crate) fn all(each: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    each.into_iter().fold(Some(true), |all, one| match (all, one) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
 }
 
 /// Returns whether `shorter` takes less time than `longer`; `None` if some run of it takes as long

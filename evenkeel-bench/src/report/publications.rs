@@ -62,7 +62,7 @@ impl Shown {
         match &self.simulated {
             Some(Simulated::Scheduling(_, records)) => of(scheduling_claims(records)),
             Some(Simulated::CoreTime(records)) => of(coretime_claims(records)),
-            Some(Simulated::Locality(records)) => verdicts(records).into_iter().map(Some).collect(),
+            Some(Simulated::Locality(records)) => Agreement::by_sizes(verdicts(records)),
             None => Agreement::default(),
         }
     }
@@ -99,8 +99,17 @@ fn agreements(shown: &[Shown]) -> Table {
     let mut lines = Vec::new();
     let mut all = [Agreement::default(); 2];
     let mut line = |title: &str, of: [Agreement; 2]| {
-        let figures = of.map(|of| [of.agree, of.differ, of.not_judged]);
-        let figures = figures.as_flattened().iter().map(ToString::to_string);
+        let [measured, simulated] = of;
+        let figures = [
+            measured.agree,
+            measured.differ,
+            measured.not_judged,
+            simulated.agree,
+            simulated.in_part,
+            simulated.differ,
+            simulated.not_judged,
+        ];
+        let figures = figures.map(|figure| figure.to_string());
         lines.push([title.to_owned()].into_iter().chain(figures).collect());
     };
     for one in shown {
@@ -111,13 +120,21 @@ fn agreements(shown: &[Shown]) -> Table {
         all = [all[0] + of[0], all[1] + of[1]];
     }
     line("all", all);
-    let heading =
-        ["", "measured: agree", "differ", "not judged", "simulated: agree", "differ", "not judged"];
+    let heading = [
+        "",
+        "measured: agree",
+        "differ",
+        "not judged",
+        "simulated: agree",
+        "in some sizes",
+        "differ",
+        "not judged",
+    ];
     Table {
         title: "Statements of the publications, and what is found".to_owned(),
         heading: heading.map(str::to_owned).to_vec(),
         lines,
-        note: "Each stands in its part, with what is found, and why it differs or is not judged. Those of Cilk Locality are judged in each size."
+        note: "Each stands in its part, with what is found, and why it differs or is not judged. Those of Cilk Locality are judged in each size: they agree here if they do in all, and differ if they do in none."
             .to_owned(),
     }
 }
@@ -172,6 +189,17 @@ fn simulation(of: &Simulated) -> anyhow::Result<Markup> {
 mod tests {
     use super::*;
     use crate::publications::PUBLICATIONS;
+    use crate::simulated::published::{CLAIMS, stored};
+
+    #[test]
+    fn a_statement_of_cilk_locality_counts_once() {
+        let publication = PUBLICATIONS.iter().find(|one| one.id == "locality").unwrap();
+        let simulated = Some(Simulated::Locality(stored()));
+        let shown = Shown { simulated, ..Shown::nothing(publication) };
+        assert_eq!(shown.by_simulation().all(), CLAIMS.len());
+        let table = agreements(&[shown]);
+        assert!(table.lines.iter().all(|line| line.len() == table.heading.len()));
+    }
 
     #[test]
     fn every_publication_has_its_part_and_its_published_figures() {

@@ -84,6 +84,12 @@ impl<'a> Row<'a> {
         values.iter().sum::<f64>() / values.len() as f64
     }
 
+    /// Returns the number of successful steals of each run.
+    pub(crate) fn steals(&self, scheduler: Scheduler) -> Vec<f64> {
+        let [near, far] = ["steals_near", "steals_far"].map(|field| self.figures(scheduler, field));
+        near.iter().zip(far).map(|(near, far)| near + far).collect()
+    }
+
     /// Returns the seconds for which one worker alone executes.
     pub(crate) fn alone(&self) -> f64 {
         let of = |record: &&Record| {

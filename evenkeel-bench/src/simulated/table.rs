@@ -55,7 +55,8 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
     for claim in &CLAIMS {
         let mut verdict = |size: &&str| match judge(claim, &of_size(rows, size)) {
             None => "-".to_owned(),
-            Some(Found { ours, agrees: true }) => format!("{ours} agrees"),
+            Some(Found { ours, agrees: Some(true) }) => format!("{ours} agrees"),
+            Some(Found { ours, agrees: None }) => format!("{ours} may be chance"),
             Some(Found { ours, .. }) if !are_usual => {
                 differs = true;
                 format!("{ours} DIFFERS")
