@@ -81,7 +81,7 @@ pub(super) static STATEMENTS: [Statement; 31] = [
     ),
     not_judged(
         SCHEDULER,
-        "Cycle on AMD varies more than on Intel; with few tasks Tokio varies more than C∀, and at high counts helping comes in cascades.",
+        "Cycle on AMD varies more than on Intel; with few tasks Tokio varies more than C∀.",
         NO_PROCESSORS,
     ),
     judged(

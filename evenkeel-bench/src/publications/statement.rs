@@ -30,14 +30,17 @@ pub(super) struct Finding {
     pub(super) agrees: Option<bool>,
 }
 
+/// Why a statement is not judged whose runs overlap.
+pub(crate) const CHANCE: &str = "the runs overlap: it may be chance";
+
 /// Two systems are alike within this factor.
-pub(super) const ALIKE: f64 = 1.25;
+pub(crate) const ALIKE: f64 = 1.25;
 
 /// One system is slightly ahead of another within this factor.
 pub(super) const SLIGHTLY: f64 = 1.5;
 
 /// The thesis on C∀'s scheduler takes times of transfers within this factor for equal.
-pub(super) const EQUAL: f64 = 10.0;
+pub(crate) const EQUAL: f64 = 10.0;
 
 /// Tokio and Go at their best.
 pub(super) const PEERS: [&str; 2] = ["tokio-hand", "go-hand"];
@@ -123,12 +126,12 @@ impl Times {
 }
 
 /// The least and the greatest ratio of a run of `one` to a run of `other`.
-pub(super) fn ratios(one: &Summary, other: &Summary) -> [f64; 2] {
+pub(crate) fn ratios(one: &Summary, other: &Summary) -> [f64; 2] {
     [one.min / other.max, one.max / other.min]
 }
 
 /// Returns whether ratios are above a limit; `None` if some are and others are not.
-pub(super) fn are_above(limit: f64, [least, greatest]: [f64; 2]) -> Option<bool> {
+pub(crate) fn are_above(limit: f64, [least, greatest]: [f64; 2]) -> Option<bool> {
     if least > limit {
         return Some(true);
     }
@@ -137,7 +140,7 @@ pub(super) fn are_above(limit: f64, [least, greatest]: [f64; 2]) -> Option<bool>
 
 /// Returns whether each run of `one` is within a factor of each run of `other`; `None` if some are
 /// and others are not.
-pub(super) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool> {
+pub(crate) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool> {
     let ratios = ratios(one, other);
     let is_below = are_above(factor, ratios).map(|is_above| !is_above);
     all([are_above(1.0 / factor, ratios), is_below])

@@ -5,13 +5,10 @@
 
 use super::agreement::Agreement;
 use super::stated::STATEMENTS;
-use super::statement::{ALIKE, Finding, Judged, Statement};
+use super::statement::{ALIKE, CHANCE, Finding, Judged, Statement};
 use crate::analysis::tables::Table;
 use suite::entry::Measured;
 use suite::rows::rows;
-
-/// Why a statement that was measured is not judged.
-const CHANCE: &str = "the runs overlap: it may be chance";
 
 /// What becomes of a statement.
 struct Verdict {
