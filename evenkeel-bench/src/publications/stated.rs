@@ -1,8 +1,8 @@
 //! What the publications state of several systems, and of what is not simulated.
 
 use super::statement::{
-    ALIKE, EQUAL, Finding, SLIGHTLY, Statement, Which, alike, all, are_above, are_ahead, is_ahead,
-    judged, not_judged, ratios, summary, within,
+    ALIKE, EQUAL, Finding, Judged, SLIGHTLY, Statement, Which, alike, all, are_above, are_ahead,
+    completes, is_ahead, judged, not_judged, ratios, summary, within,
 };
 use suite::rows::Row;
 use suite::summary::Summary;
@@ -14,6 +14,11 @@ const NO_LIBFIBRE: &str = "libfibre is not measured";
 
 const NO_PROCESSORS: &str =
     "it is about 16 to 256 processors, and peers are measured on those of this machine alone";
+
+/// The number of processors after which the thesis sees peers collapse.
+const FEW_PROCESSORS: usize = 16;
+
+const COLLAPSE: &str = "what collapses is a queue that all processors share, with many of them";
 
 const MANY: f64 = 100.0;
 const CYCLE: Which = Which("cycle", "-", MANY);
@@ -27,7 +32,27 @@ const THORIUM: &str = "thorium";
 const CORETIME: &str = "coretime";
 const LOCALITY: &str = "locality";
 
-pub(super) static STATEMENTS: [Statement; 31] = [
+/// Judges whether a peer's yields are no more with the most workers than with one, and evenkeel's
+/// are.
+fn collapses(peer: &str, rows: &[Row<'_>]) -> Option<Finding> {
+    let (most, one) = (YIELD.most_workers(rows)?, YIELD.of_workers(rows, 1)?);
+    // The time is that of an operation for each worker.
+    let workers = most.case.workers as f64;
+    let times = |peer| Some((summary(one, peer)?, summary(most, peer)?));
+    let (own, other) = (times("evenkeel")?, times(peer)?);
+    let gain = |(one, most): &(Summary, Summary)| words::figure(workers * one.median / most.median);
+    let found = format!(
+        "throughput with {} beside one, times: evenkeel {}, {peer} {}",
+        words::count(most.case.workers, "worker"),
+        gain(&own),
+        gain(&other)
+    );
+    let rises = |(one, most): &(Summary, Summary)| are_above(1.0 / workers, ratios(one, most));
+    let agrees = all([rises(&own), rises(&other).map(|rises| !rises)]);
+    Some(Finding { found, agrees })
+}
+
+pub(super) static STATEMENTS: [Statement; 33] = [
     judged(
         SCHEDULER,
         "Cycle on Intel, many tasks: C∀, Go and Tokio are the same.",
@@ -84,36 +109,21 @@ pub(super) static STATEMENTS: [Statement; 31] = [
         "Cycle on AMD varies more than on Intel; with few tasks Tokio varies more than C∀.",
         NO_PROCESSORS,
     ),
-    judged(
-        SCHEDULER,
-        "Yield: Go, whose queue is global, collapses, and C∀ does not.",
-        |rows| {
-            let (most, one) = (YIELD.most_workers(rows)?, YIELD.of_workers(rows, 1)?);
-            // The time is that of an operation for each worker.
-            let workers = most.case.workers as f64;
-            let times = |peer| Some((summary(one, peer)?, summary(most, peer)?));
-            let (own, go) = (times("evenkeel")?, times("go-hand")?);
-            let gain = |(one, most): &(Summary, Summary)| {
-                words::figure(workers * one.median / most.median)
-            };
-            let found = format!(
-                "throughput with {} beside one, times: evenkeel {}, go-hand {}",
-                words::count(most.case.workers, "worker"),
-                gain(&own),
-                gain(&go)
-            );
-            let rises =
-                |(one, most): &(Summary, Summary)| are_above(1.0 / workers, ratios(one, most));
-            // One worker beside itself says nothing.
-            let agrees = all([rises(&own), rises(&go).map(|rises| !rises)]);
-            let agrees = agrees.filter(|_| most.case.workers > 1);
-            Some(Finding { found, agrees })
-        },
-        "what collapses is a queue that all processors share, with many of them",
-    ),
+    Statement {
+        of: SCHEDULER,
+        stated: "Yield: Go, whose queue is global, collapses, and C∀ does not.",
+        judged: Judged::Beyond(FEW_PROCESSORS, |rows| collapses("go-hand", rows), NO_PROCESSORS),
+        why: COLLAPSE,
+    },
+    Statement {
+        of: SCHEDULER,
+        stated: "Yield: Tokio collapses after 16 processors, and C∀ does not.",
+        judged: Judged::Beyond(FEW_PROCESSORS, |rows| collapses("tokio-hand", rows), NO_PROCESSORS),
+        why: COLLAPSE,
+    },
     not_judged(
         SCHEDULER,
-        "Yield: Tokio collapses after 16 processors, except at 24 with few tasks.",
+        "Yield, few tasks: Tokio does not collapse at 24 processors.",
         NO_PROCESSORS,
     ),
     judged(SCHEDULER, "Churn on Intel: all runtimes are alike.", |rows| alike(CHURN, rows), LIGHT),
@@ -131,15 +141,16 @@ pub(super) static STATEMENTS: [Statement; 31] = [
     not_judged(SCHEDULER, "Churn on AMD: C∀ varies more than the others.", NO_PROCESSORS),
     judged(
         SCHEDULER,
-        "Churn on AMD, few tasks: C∀ and Tokio are alike, and Go is ahead up to 32 processors, where it is flat.",
+        "Churn on AMD, few tasks: C∀ and Tokio are alike, and Go is ahead up to 32 processors.",
         |rows| {
-            let times = FEW_CHURNS.times(rows)?;
+            let times = FEW_CHURNS.times_up_to(32, rows)?;
             let leads = is_ahead(&times.go, &times.own);
             let agrees = all([leads, within(ALIKE, &times.tokio, &times.own)]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
     ),
+    not_judged(SCHEDULER, "Churn on AMD, few tasks: Go is flat.", NO_PROCESSORS),
     judged(
         SCHEDULER,
         "Locality, share: C∀ and Tokio, which wake tasks where the waker is, are ahead of Go.",
@@ -160,9 +171,9 @@ pub(super) static STATEMENTS: [Statement; 31] = [
         "Transfer, park: all runtimes complete, within a factor of ten.",
         |rows| {
             let times = Which("transfer", "park", MANY).times(rows)?;
-            let complete = times.all().iter().all(|one| one.completed());
+            let complete = all(times.all().map(completes));
             let is_equal = |of| within(EQUAL, of, &times.own);
-            let agrees = all([Some(complete), is_equal(&times.tokio), is_equal(&times.go)]);
+            let agrees = all([complete, is_equal(&times.tokio), is_equal(&times.go)]);
             Some(Finding { found: times.told(), agrees })
         },
         "evenkeel's thieves take what lies behind a poll within microseconds",
@@ -172,8 +183,9 @@ pub(super) static STATEMENTS: [Statement; 31] = [
         "Transfer, yield: C∀ and Go complete, Tokio does not.",
         |rows| {
             let times = Which("transfer", "yield", MANY).times(rows)?;
-            let [own, tokio, go] = times.all().map(|one| one.completed());
-            Some(Finding { found: times.told(), agrees: Some(own && go && !tokio) })
+            let [own, tokio, go] = times.all().map(completes);
+            let agrees = all([own, go, tokio.map(|completes| !completes)]);
+            Some(Finding { found: times.told(), agrees })
         },
         "with few processors it depends on where the leader and the others are at the beginning",
     ),

@@ -19,6 +19,8 @@ pub(super) struct Statement {
 pub(super) enum Judged {
     /// By what is measured, if it is.
     Here(fn(&[Row<'_>]) -> Option<Finding>),
+    /// By what is measured with more workers than these, if anything is: else this is the reason.
+    Beyond(usize, fn(&[Row<'_>]) -> Option<Finding>, &'static str),
     /// Not: this is the reason.
     Not(&'static str),
 }
@@ -91,7 +93,13 @@ impl Which {
 
     /// Returns the times of evenkeel, Tokio and Go, with the most workers.
     pub(super) fn times(self, rows: &[Row<'_>]) -> Option<Times> {
-        let row = self.most_workers(rows)?;
+        self.times_up_to(usize::MAX, rows)
+    }
+
+    /// Returns those with the most workers, but with no more than these.
+    pub(super) fn times_up_to(self, workers: usize, rows: &[Row<'_>]) -> Option<Times> {
+        let own = rows.iter().filter(|row| self.is(row) && row.case.workers <= workers);
+        let row = own.max_by_key(|row| row.case.workers)?;
         let of = |peer| summary(row, peer);
         Some(Times { own: of("evenkeel")?, tokio: of(PEERS[0])?, go: of(PEERS[1])? })
     }
@@ -122,6 +130,15 @@ impl Times {
 
     pub(super) fn all(&self) -> [&Summary; 3] {
         [&self.own, &self.tokio, &self.go]
+    }
+}
+
+/// Returns whether a peer completes, in all of its runs; `None` if it does in some.
+pub(super) fn completes(of: &Summary) -> Option<bool> {
+    match of.incomplete {
+        0 => Some(true),
+        all if all == of.runs => Some(false),
+        _ => None,
     }
 }
 

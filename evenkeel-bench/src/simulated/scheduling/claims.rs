@@ -169,7 +169,7 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
             why: ASSUMED,
         }),
         Some(Claim {
-            stated: "Cycle on Intel reaches 400 Mop/s.",
+            stated: "Cycle on Intel, many tasks: all but libfibre reach 400 Mop/s.",
             found: format!("{least:.0} Mop/s on 192"),
             agrees: None,
             why: PRICES,
