@@ -106,7 +106,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "locality",
         title: "Cilk Locality",
         source: "Shuck, 2017",
-        machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each",
+        machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each; its caches are not given: the product has 16 MB of the third level a socket and 256 KB of the second a core",
         settings: "32 workers, 5 runs, three sizes of each program, which are not known. Time is without initialisation; work inflation is the time of all workers in the program's code less that of one worker; scheduling overhead is the time in steals that succeed, idle time that in those that fail. (Here the overhead includes looks that find something, and idle time is what is left.) A full factorial design of two factors with replications and an additive model: effects, analysis of variance, 90 % intervals, contrasts, residuals against predictions, quantiles.",
         run: &[
             "--bench matmul,transpose,heat,cilksort --runtime serial,evenkeel,rayon,serial-cpp,openmp --repeats 3",

@@ -31,7 +31,7 @@ use suite::record::Record;
 
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
-    "Each core has a cache of 256 KiB, each package one of 16 MiB, kept by last use in blocks of 8 KiB. What a package's cache \
+    "Each core has a cache of 256 KiB, each package one of 16 MiB: those of the processor as a product, as the paper gives none. They are kept by last use in blocks of 8 KiB. What a package's cache \
      drops, its cores drop; a write takes a block from all other caches.",
     "A line of 64 bytes takes 1 ns from the core's cache, 4 from the package's, 8 from the package's memory, 16 from another \
      package. Memory is dealt out to the packages block by block. Bandwidth has no bound, so inflation is understated.",

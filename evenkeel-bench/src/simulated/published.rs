@@ -109,7 +109,7 @@ const CLEAR: f64 = 0.1;
 const NEARLY_ALL: f64 = 0.9;
 
 /// The meaning of the words here: the paper does not define them.
-pub(crate) const WORDS: &str = "alike: within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: the 90 % interval of the \
+pub(crate) const WORDS: &str = "alike: the 90 % interval within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: the 90 % interval of the \
      difference leaves zero out, and for times that of the ratio 1; falls or rises most: in all programs, and in those named by more than in any other, by intervals \
      that leave each other out; fewer steals: in all programs, by intervals; most of the gain: more than half of what inflation and scheduling fall by, and less than all, over all programs";
 
@@ -139,13 +139,13 @@ pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
         Says::MoreMostIn(programs) => surely(most(claim.metric, rows, programs, 1.0)?),
         says => {
             let row = rows.iter().find(|row| row.program == claim.program)?;
-            surely(match claim.metric {
+            match claim.metric {
                 Metric::Time => time(says, &ratio(&[row], (CilkRestricted, CilkRandom))?),
                 metric => {
                     let found = row.difference((CilkRestricted, CilkRandom), metric)?;
-                    sign(says, &found, row.alone())
+                    surely(sign(says, &found, row.alone()))
                 }
-            })
+            }
         }
     };
     Some(Found { ours, agrees })
@@ -170,14 +170,17 @@ pub(crate) fn verdicts(records: &[Record]) -> impl Iterator<Item = Vec<Option<bo
 }
 
 /// Compares a ratio of times with a claim.
-fn time(says: Says, found: &Estimate) -> (String, bool) {
-    let Estimate { value, low, high } = *found;
+fn time(says: Says, found: &Estimate) -> (String, Option<bool>) {
+    let Estimate { value, high, .. } = *found;
     let agrees = match says {
-        Says::ClearlyLess => high < 1.0 && value < 1.0 - CLEAR,
-        Says::SlightlyLess => high < 1.0 && value >= 1.0 - CLEAR,
-        _ => (1.0 - ALIKE..=1.0 + ALIKE).contains(&value),
+        Says::ClearlyLess => Some(high < 1.0 && value < 1.0 - CLEAR),
+        Says::SlightlyLess => Some(high < 1.0 && value >= 1.0 - CLEAR),
+        _ => {
+            let is_longer = is_above(found, 1.0 + ALIKE);
+            all([is_above(found, 1.0 - ALIKE), is_longer.map(|is_longer| !is_longer)])
+        }
     };
-    (format!("{value:.3} [{low:.3}, {high:.3}]"), agrees)
+    (bounds(found), agrees)
 }
 
 /// Compares a difference with a claim.
@@ -524,6 +527,18 @@ mod tests {
         // Steals are fewer in all programs of two sizes.
         assert_eq!(agree(Metric::Scheduling), 4 * Size::ALL.len() + 2);
         assert_eq!((agree(Metric::Inflation), agree(Metric::Idle)), (10, 11));
+    }
+
+    #[test]
+    fn times_are_alike_by_their_whole_interval() {
+        let of = |low, high| {
+            let value = f64::midpoint(low, high);
+            time(Says::Alike, &Estimate { value, low, high }).1
+        };
+        assert_eq!(of(0.96, 1.04), Some(true));
+        assert_eq!(of(0.96, 1.06), None);
+        assert_eq!(of(1.06, 1.08), Some(false));
+        assert_eq!(of(0.9, 1.1), None);
     }
 
     #[test]
