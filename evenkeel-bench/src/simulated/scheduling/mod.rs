@@ -3,8 +3,9 @@
 //!
 //! The suite times what the tasks' steps cost here ([`steps`]), and simulates from that alone: the
 //! thesis's machines, and this one with one and with two workers. The latter is measured too, in
-//! turns with the steps: the difference says how far the rest is to be believed. All figures that
-//! are *simulated* say so.
+//! turns with the steps: the difference says how far the rest is to be believed, but that of Yield
+//! and of End, whose prices are timed by nearly the same steps. All figures that are *simulated* say
+//! so.
 
 pub(crate) mod claims;
 pub(crate) mod record;
@@ -27,7 +28,8 @@ use suite::{interrupt, regime};
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
-     same prices: their clocks are not accounted for. Those of one worker and of several are timed in the same rounds, so that the machine is as fast in both.",
+     same prices: their clocks are not accounted for. Those of one worker and of several are timed in the same rounds, so that the machine is as fast in both. A yield is timed by \
+     a task for each worker that does nothing else, which is Yield with fewer tasks, and what a task adds to an end by ends of other numbers of tasks: that both come out as measured says little of the simulation.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",

@@ -16,7 +16,7 @@ const NOTE: &str = "million operations per simulated second and nanoseconds per 
     beyond its share of the work ahead, and what the promise allows; moves: how often a worker gets tasks of another, for each thousand polls";
 
 const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, of Transfer per transfer, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
-    costs alone";
+    costs alone. The prices of a yield and of an abort are timed by nearly the same steps as Yield and End, so the ratios of these two say little of how far the simulation is to be believed";
 
 /// Lays out all tables in `width` columns.
 pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) -> String {
