@@ -121,7 +121,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Growth",
         source: "None of the five: what they all depend on",
         machine: "none",
-        settings: "It is cost for each task, move and timer, and its power of their number. Growth with the number of workers is in the simulation of C∀'s experiments: polls, wakes, waits, spawns, joins, timers, moves of tasks, the end of the runtime.",
+        settings: "It is cost for each task, move and timer, and its power of their number. Growth with the number of workers is in the simulation of C∀'s experiments: polls, wakes, waits, spawns, joins, timers, the end of the runtime. Moves of tasks are counted there, and their cost is in the time of all.",
         run: &[
             "--bench growth_tasks,growth_moves,growth_timers --n 10,1000,100000 --repeats 3",
             "--bench growth_tasks,growth_moves,growth_timers --n 1000000 --repeats 1",

@@ -192,7 +192,8 @@ fn powers(rows: &[&Row<'_>], (bench, variant, workers): (&str, &str, usize)) -> 
         let points = peers.map(|peer| {
             let point = |row: &&Row<'_>| {
                 let number = row.case.settings.number("number")?;
-                let median = row.summary(quantity, row.cell(peer)?)?.median;
+                let cell = row.cell(peer).filter(|cell| cell.counted > 0)?;
+                let median = row.summary(quantity, cell)?.median;
                 (number >= MANY).then_some((number, median))
             };
             (peer, rows.iter().filter_map(point).collect::<Vec<_>>())
@@ -207,7 +208,15 @@ fn powers(rows: &[&Row<'_>], (bench, variant, workers): (&str, &str, usize)) -> 
             let points: Vec<_> = points.iter().copied().filter(|one| one.0 <= common).collect();
             Some(format!("{peer} {:.2}", power::fitted(&points)?))
         };
-        let fitted: Vec<String> = points.iter().filter_map(of).collect();
+        let mut fitted: Vec<String> = points.iter().filter_map(of).collect();
+        // Its own largest numbers, which no other peer has, would be in no fit.
+        if let Some(own) = points.first() {
+            let most = largest(own).filter(|most| *most > common);
+            let told = |(most, power)| {
+                format!("{} up to {} {power:.2}", own.0, words::thousands(most as i64))
+            };
+            fitted.extend(most.zip(power::fitted(&own.1)).map(told));
+        }
         if !fitted.is_empty() {
             let name = quantity.name.trim_start_matches("ns/");
             parts.push(format!("{name}: {}", fitted.join(", ")));
@@ -246,4 +255,59 @@ fn specs(bench: Bench, variants: &[Variant], workers: &[usize], numbers: &[usize
         }
     }
     specs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suite::kit::fake::quiet;
+    use suite::record::Record;
+    use suite::rows::rows;
+
+    /// A run in which each task's end takes these nanoseconds.
+    fn run(runtime: &'static str, number: usize, nanos: f64, cpu_share: f64) -> Record {
+        let bench = Bench::Tasks.name();
+        Record {
+            runtime: runtime.into(),
+            case: Case::new(bench, NAMELESS, 1).with("number", number),
+            repeat: 0,
+            figures: Fields::new().with("end_ns", nanos),
+            dnc: false,
+            quiet: suite::record::Quiet { cpu_share, ..quiet("near") },
+        }
+    }
+
+    fn remark(records: &[Record]) -> String {
+        let of = family::describe::<Growth>();
+        (of.remarks)(&rows(&of, records, &[])).concat()
+    }
+
+    #[test]
+    fn runs_that_do_not_count_are_in_no_fit() {
+        let mut records = vec![
+            run("evenkeel", 1_000, 10.0, 1.0),
+            run("evenkeel", 100_000, 10.0, 1.0),
+            run("evenkeel", 1_000_000, 10_000.0, 0.1),
+        ];
+        let told = remark(&records);
+        assert!(told.contains("to 100,000,") && told.contains("evenkeel 1.00."), "{told}");
+        records.push(run("evenkeel", 1_000_000, 10.0, 1.0));
+        let told = remark(&records);
+        assert!(told.contains("to 1,000,000,") && told.contains("evenkeel 1.00."), "{told}");
+    }
+
+    #[test]
+    fn what_evenkeel_alone_has_is_in_a_fit_of_its_own() {
+        let numbers = [1_000, 1_000_000, 1_000_000_000];
+        let mut records = Vec::new();
+        for (number, nanos) in numbers.into_iter().zip([10.0, 10.0, 10_000.0]) {
+            records.push(run("evenkeel", number, nanos, 1.0));
+            if number < 1_000_000_000 {
+                records.push(run("tokio-hand", number, 10.0, 1.0));
+            }
+        }
+        let told = remark(&records);
+        let fits = "end: evenkeel 1.00, tokio-hand 1.00, evenkeel up to 1,000,000,000 1.50.";
+        assert!(told.contains(fits), "{told}");
+    }
 }
