@@ -44,7 +44,8 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
      restricted job lies in the deque of the smallest level that holds all that both halves of its fork touch; thieves go round \
      the deques of their package's cache, and then round those of memory. cilk-biased is our own rule in that runtime, with one deque. The \
      others are the runtime's own, with one deque: jobs are public if a thief has asked for them, if they are the first of a stolen job, \
-     or if their rule keeps jobs near their data and their halves fill more than a core's cache.",
+     or if their rule keeps jobs near their data and their halves fill more than a core's cache. How long a biased thief leaves \
+     a job to workers nearer to its data, and to the one that ran it last, was chosen by simulations of this very machine and these programs (`FAR` and `HOLD` of the policy).",
 ];
 
 /// The machine of the paper.

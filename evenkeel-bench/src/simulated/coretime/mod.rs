@@ -35,7 +35,8 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
     "With homes there are eight tasks for each core, with fewer than which the policy counts the whole time for which a journey is under way; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
-    "The policy is the runtime's, whole: it tries each way by throughput, deals homes to the cores in turn, samples one operation in 64 for their heat, and rebalances every 0.5 ms; a home changes when a sampled operation there is over. It begins with all directories in place.",
+    "The policy is the runtime's, whole: it tries each way by throughput, deals homes to the cores in turn, samples one operation in 64 for their heat, and rebalances every 0.5 ms; a home changes when a sampled operation there is over. It begins with all directories in place. \
+     Its constants (how often it samples, how long it rests between trials, which objects are cold) were chosen by simulations of this very machine and program.",
     "40 ms of simulated time are counted after 40 ms. Oscillating, all directories and the first sixteenth of them are in use in turns, and two phases are counted after two: phases of 64,000 resolutions, and of 40 ms. The paper gives no period, nor whether its phases \
      are of resolutions or of time; but its factor of more than two cannot come from phases as long as each other, of which one has a sixteenth of the directories, where homes give next to nothing.",
 ];
