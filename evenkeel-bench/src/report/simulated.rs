@@ -47,8 +47,8 @@ pub(super) fn body(records: &[Record]) -> anyhow::Result<Markup> {
     })
 }
 
-/// Draws the residuals of the times on the paper's runtimes, in each size that has all programs: the
-/// paper judges its model by such pictures.
+/// Draws the residuals of the times on the paper's runtimes, in each size that has all programs:
+/// the paper judges its model by such pictures.
 fn residuals(rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     let mut figures = Vec::new();
     for size in Size::ALL {

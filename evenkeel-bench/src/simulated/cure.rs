@@ -2,8 +2,8 @@
 //!
 //! The rule is judged twice: alone, in the paper's runtime, and in the runtime's own, whose joins
 //! and deques cost other times. The bar is that of three comparisons: time and inflation beside
-//! random victims of the same runtime, idle time beside restricted ones. A rule that cures all would
-//! be no worse than both of the paper's runtimes in all three metrics: the six comparisons.
+//! random victims of the same runtime, idle time beside restricted ones. A rule that cures all
+//! would be no worse than both of the paper's runtimes in all three metrics: the six comparisons.
 
 use super::Scheduler::{self, Biased, CilkBiased, CilkRandom, CilkRestricted, Off, Random, Strict};
 use super::published::{are_usual, of_alone};

@@ -3,9 +3,9 @@
 //!
 //! The suite times what the tasks' steps cost here ([`steps`]), and simulates from that alone: the
 //! thesis's machines, and this one with one and with two workers. The latter is measured too, in
-//! turns with the steps: the difference says how far the rest is to be believed, but that of Yield
-//! and of End, whose prices are timed by nearly the same steps. All figures that are *simulated* say
-//! so.
+//! turns with the steps: the difference says how far the rest is to be believed. That of Yield and
+//! of End does not: their prices are timed by nearly the same steps. All figures that are
+//! *simulated* say so.
 
 pub(crate) mod claims;
 pub(crate) mod record;
@@ -33,7 +33,8 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
-    "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
+    "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured. \
+     The runs on the thesis's machines, with 4 to 256 workers too, are the first milliseconds of a runtime: before any tasks are brought together, and without keeping. The verdicts on Cycle and Churn rest on that.",
     "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core. The prices are medians of the rounds in which its two cores were near, if they were in any.",
     "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn, no Sleep and no End. In Spawn each task spawns one, whose memory its worker uses again, and joins it. In Sleep each sleeps for up to 10 µs by a timer of the finest resolution, so that the workers are never without one; a sleep is timed with one worker, whose clock stands, and a timer fires at the worker that has armed it. In End all tasks wait while the runtime is dropped, which is followed to the join of the last thread; what a task adds to the end of one worker is timed, and so are the end and the join of a thread. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
