@@ -166,11 +166,15 @@ pub(crate) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool
 /// Returns whether all of these hold: not, if one does not; `None` if one of the others may be
 /// chance.
 pub(crate) fn all(each: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    each.into_iter().fold(Some(true), |all, one| match (all, one) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut all = Some(true);
+    for one in each {
+        match one {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// Returns whether `shorter` takes less time than `longer`; `None` if some run of it takes as long
