@@ -9,8 +9,8 @@
 //! ```
 //! The length of a record counts the bytes that follow it. The high bit of its kind says that a
 //! cause is there, the next bit that [references](super::wire::References) are. The fields are
-//! those of [`wire`](super::wire). A payload is always the last field and takes the rest of its
-//! record, so it needs no length.
+//! those of [`wire`]. A payload is always the last field and takes the rest of its record, so it
+//! needs no length.
 //!
 //! A receiver reads the frames of one lane in the order in which they came. It reads a *fenced*
 //! frame after all frames, of any lane, that came before it from that node;
