@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, bail, ensure};
 
 use crate::analysis::tables::Table;
-use crate::publications::statement::{CHANCE, all, are_above, ratios};
+use crate::publications::statement::{CHANCE, all, are_above, are_at_most, ratios};
 use suite::affinity;
 use suite::interrupt;
 use suite::output::note;
@@ -200,8 +200,8 @@ impl Jobs {
         let latency = |place| self.summary(LATENCY, place);
         let kept = move |place: usize| {
             let (many, one) = (latency(place)?, latency(0)?);
-            let is_longer = are_above(KEPT, ratios(&many, &one));
-            Some((RANKS[place], many.median / one.median, is_longer.map(|is_longer| !is_longer)))
+            let is_kept = are_at_most(KEPT, ratios(&many, &one));
+            Some((RANKS[place], many.median / one.median, is_kept))
         };
         (1..RANKS.len()).filter_map(kept)
     }

@@ -483,6 +483,7 @@ impl Wake for Locks {
 /// The sleeper that fires the timers of a stuck worker wakes a task, and is blocked by the waker of
 /// the next timer, which waits for that worker, which waits for the task.
 #[test]
+#[cfg(target_os = "linux")]
 fn a_task_is_not_trapped_behind_the_waker_that_blocks_its_waker() {
     let _watchdog = watchdog();
     let runtime = runtime(2);

@@ -137,6 +137,10 @@ impl<M: Send + 'static> Receiver<M> {
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
         drop(shared);
+        if self.0.has(WAITING) {
+            // A queue that other senders fill whenever it is empty has room now alone.
+            self.0.call_waiting();
+        }
         batch.pop()
     }
 

@@ -23,6 +23,8 @@ enum Message {
     Forget(#[allow(dead_code)] ReplyTo<u32>),
     /// Returns a reference whose senders wait for room.
     Own(ReplyTo<ActorRef<Message>>),
+    /// Sends itself again.
+    Again(ActorRef<Message, DropOldest>),
     Panic,
     Stop,
 }
@@ -37,6 +39,7 @@ impl Actor for Log {
             Message::Sum(reply) => reply.send(self.notes.lock().unwrap().iter().sum()),
             Message::Forget(_) => {}
             Message::Own(reply) => reply.send(context.actor_ref()),
+            Message::Again(to) => _ = to.try_send(Message::Again(to.clone())),
             Message::Panic => panic!("on purpose"),
             Message::Stop => context.stop(),
         }
@@ -299,6 +302,22 @@ fn an_actor_that_never_waits_lets_others_have_their_turn() {
             evenkeel::yield_now().await;
         }
         spinner.kill();
+    });
+}
+
+#[test]
+fn messages_that_drop_the_oldest_do_not_pass_a_sender_that_waits_for_ever() {
+    on_workers(1, async {
+        let (actor, _) = log(Builder::new().capacity(1).overflow::<DropOldest>());
+        let waits = actor.ask(Message::Own).await.unwrap();
+        let first = held(&actor, Message::Hold).await;
+        actor.try_send(Message::Again(actor.clone())).unwrap();
+        let sender = evenkeel::spawn(async move { waits.send(Message::Note(1)).await.is_ok() });
+        evenkeel::yield_now().await;
+        first.add_permits(1);
+        assert!(sender.await.unwrap());
+        actor.kill();
+        until_stopped(&actor).await;
     });
 }
 

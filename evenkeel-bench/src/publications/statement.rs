@@ -1,6 +1,7 @@
 //! A statement of a publication about several systems, and the means to judge it by what is
 //! measured here.
 
+use std::ops::RangeInclusive;
 use suite::rows::Row;
 use suite::summary::Summary;
 use suite::words;
@@ -32,8 +33,8 @@ pub(super) struct Finding {
     pub(super) agrees: Option<bool>,
 }
 
-/// Why a statement is not judged whose runs overlap.
-pub(crate) const CHANCE: &str = "the runs overlap: it may be chance";
+/// Why a statement is not judged that some runs bear out and others do not.
+pub(crate) const CHANCE: &str = "the runs overlap, or only some complete: it may be chance";
 
 /// Two systems are alike within this factor.
 pub(crate) const ALIKE: f64 = 1.25;
@@ -93,12 +94,16 @@ impl Which {
 
     /// Returns the times of evenkeel, Tokio and Go, with the most workers.
     pub(super) fn times(self, rows: &[Row<'_>]) -> Option<Times> {
-        self.times_up_to(usize::MAX, rows)
+        self.times_with(1..=usize::MAX, rows)
     }
 
-    /// Returns those with the most workers, but with no more than these.
-    pub(super) fn times_up_to(self, workers: usize, rows: &[Row<'_>]) -> Option<Times> {
-        let own = rows.iter().filter(|row| self.is(row) && row.case.workers <= workers);
+    /// Returns those with the most workers among `workers`.
+    pub(super) fn times_with(
+        self,
+        workers: RangeInclusive<usize>,
+        rows: &[Row<'_>],
+    ) -> Option<Times> {
+        let own = rows.iter().filter(|row| self.is(row) && workers.contains(&row.case.workers));
         let row = own.max_by_key(|row| row.case.workers)?;
         let of = |peer| summary(row, peer);
         Some(Times { own: of("evenkeel")?, tokio: of(PEERS[0])?, go: of(PEERS[1])? })
@@ -155,12 +160,20 @@ pub(crate) fn are_above(limit: f64, [least, greatest]: [f64; 2]) -> Option<bool>
     (greatest <= limit).then_some(false)
 }
 
+/// Returns whether ratios are not above a limit; `None` if some are and others are not.
+pub(crate) fn are_at_most(limit: f64, range: [f64; 2]) -> Option<bool> {
+    are_above(limit, range).map(|are_above| !are_above)
+}
+
+/// Returns whether ratios are between two limits; `None` if some are and others are not.
+pub(crate) fn are_between([low, high]: [f64; 2], range: [f64; 2]) -> Option<bool> {
+    all([are_above(low, range), are_at_most(high, range)])
+}
+
 /// Returns whether each run of `one` is within a factor of each run of `other`; `None` if some are
 /// and others are not.
 pub(crate) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool> {
-    let ratios = ratios(one, other);
-    let is_below = are_above(factor, ratios).map(|is_above| !is_above);
-    all([are_above(1.0 / factor, ratios), is_below])
+    are_between([1.0 / factor, factor], ratios(one, other))
 }
 
 /// Returns whether all of these hold: not, if one does not; `None` if one of the others may be

@@ -4,10 +4,23 @@
 pub(crate) struct Claim {
     pub(crate) stated: &'static str,
     pub(crate) found: String,
-    /// `None` where what the simulation assumes decides the result: that is no agreement.
+    /// `None` where it may be chance, or cannot be told, or where what the simulation assumes
+    /// decides the result: that is no agreement.
     pub(crate) agrees: Option<bool>,
     /// The reason, if they do not agree.
     pub(crate) why: &'static str,
+}
+
+impl Claim {
+    /// Returns a claim that rests on an assumption: that it holds is no agreement.
+    pub(crate) fn assumed(
+        stated: &'static str,
+        found: String,
+        holds: Option<bool>,
+        why: &'static str,
+    ) -> Self {
+        Self { stated, found, agrees: holds.filter(|holds| !holds), why }
+    }
 }
 
 /// Renders claims as lines of text.

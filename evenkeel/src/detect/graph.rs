@@ -185,7 +185,7 @@ impl Graph {
         site: Option<&'static Location<'static>>,
         open: bool,
     ) -> Option<Edge> {
-        let before = self.remove(key);
+        let before = self.detach(key);
         // A waiter that was polled for nothing, and waits as before, is not reported again.
         let reported = before.as_ref().is_some_and(|before| {
             before.reported && before.waiter.id() == waiter.id() && before.target == target
@@ -196,8 +196,18 @@ impl Graph {
         before
     }
 
-    /// Removes a wait, for [`change`].
+    /// Removes a wait, for [`change`]. A waiter that waits for nothing else is no suspect.
     pub(super) fn remove(&mut self, key: Key) -> Option<Edge> {
+        let edge = self.detach(key)?;
+        let id = edge.waiter.id();
+        if !self.waits.contains_key(&id) {
+            self.acquit(id);
+        }
+        Some(edge)
+    }
+
+    /// Takes a wait out that may come again.
+    fn detach(&mut self, key: Key) -> Option<Edge> {
         let edge = self.edges.remove(&key)?;
         WAITS.store(self.edges.len(), Ordering::Relaxed);
         let id = edge.waiter.id();
@@ -213,8 +223,8 @@ impl Graph {
     /// Replaces the waiter of a wait, or removes the wait if the new waiter is unknown, for
     /// [`change`].
     pub(super) fn renew(&mut self, key: Key, waiter: Option<Waiting>) -> Option<Edge> {
-        let mut before = self.remove(key)?;
-        let Some(waiter) = waiter else { return Some(before) };
+        let Some(waiter) = waiter else { return self.remove(key) };
+        let mut before = self.detach(key)?;
         before.reported &= before.waiter.id() == waiter.id();
         let (target, site, open) = (before.target, before.site, before.open);
         self.insert(key, waiter, target, site, open);
@@ -262,7 +272,6 @@ impl Graph {
             }
         }
         CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
-        self.acquit(child);
     }
 
     /// Notes that an actor has been asked.

@@ -93,7 +93,7 @@ pub(crate) fn ended(job: Option<Id>) {
 /// Notes that a task's future is gone.
 #[inline]
 pub(crate) fn completed(task: Live<'_>) {
-    if graph::has_carriers() || graph::has_suspects() {
+    if graph::has_carriers() {
         graph::lock().complete(task.footer().id);
     }
 }

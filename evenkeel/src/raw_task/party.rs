@@ -45,7 +45,7 @@ thread_local! {
 
 thread_local! {
     static NOTES: RefCell<Notes> = const {
-        RefCell::new(Notes { all: BTreeMap::new(), sought: 0 })
+        RefCell::new(Notes { all: BTreeMap::new(), sought: 0, added: 0 })
     };
 }
 
@@ -55,6 +55,8 @@ struct Notes {
     all: BTreeMap<usize, Note>,
     /// How many are sought: those of the present turn, and of turns that it interrupts.
     sought: usize,
+    /// How many notes there have been.
+    added: u64,
 }
 
 struct Note {
@@ -66,6 +68,8 @@ struct Note {
     /// When it was made, if it is sought.
     generation: u64,
     waiters: Vec<Waker>,
+    /// Its number among all of the thread: the order in which waiters are woken.
+    number: u64,
 }
 
 impl Note {
@@ -83,8 +87,10 @@ impl Drop for Note {
 
 impl Notes {
     /// Adds a note, and returns an older one, which is of something that was forgotten.
-    fn add(&mut self, address: usize, note: Note) -> Option<Note> {
+    fn add(&mut self, address: usize, mut note: Note) -> Option<Note> {
         let older = self.remove(address);
+        self.added += 1;
+        note.number = self.added;
         self.sought += usize::from(note.is_sought);
         self.all.insert(address, note);
         older
@@ -114,7 +120,10 @@ impl Notes {
     fn end(&mut self, party: Id) -> Vec<Note> {
         let is_of = |(&address, note): (&usize, &Note)| (note.party == party).then_some(address);
         let ended: Vec<usize> = self.all.iter().filter_map(is_of).collect();
-        ended.into_iter().filter_map(|address| self.remove(address)).collect()
+        let mut ended: Vec<Note> =
+            ended.into_iter().filter_map(|address| self.remove(address)).collect();
+        ended.sort_by_key(|note| note.number);
+        ended
     }
 }
 
@@ -189,7 +198,7 @@ pub(crate) fn note(address: usize, is_sought: bool) -> bool {
 #[cold]
 fn leave(address: usize, party: Id, is_sought: bool) -> bool {
     let (level, generation) = (level(), kept::generation(address));
-    let note = Note { party, level, is_sought, generation, waiters: Vec::new() };
+    let note = Note { party, level, is_sought, generation, waiters: Vec::new(), number: 0 };
     // The drop of an older one wakes, without the borrow.
     let older = NOTES.try_with(|notes| notes.borrow_mut().add(address, note));
     older.is_ok()

@@ -120,13 +120,18 @@ impl Set {
     /// Looks without waiting, unless another thread looks. Returns whether it has woken any
     /// operation.
     pub(crate) fn look(&self, now: u64) -> bool {
+        self.gather(now).wake()
+    }
+
+    /// Does the same for a caller that wakes the operations later.
+    pub(crate) fn gather(&self, now: u64) -> Woken {
         self.looked.store(now, Ordering::Relaxed);
         match self.look.try_lock() {
-            Ok(look) => self.take(look, Some(Duration::ZERO), || now).wake(),
+            Ok(look) => self.take(look, Some(Duration::ZERO), || now),
             Err(TryLockError::Poisoned(poisoned)) => {
-                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now).wake()
+                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now)
             }
-            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::WouldBlock) => Woken::default(),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::handover::{self, Request};
 use super::worker::Worker;
-use crate::policy::helping::{self, Help};
+use crate::policy::helping::{self, Help, PASSED};
 use crate::policy::victim;
 
 impl Worker<'_> {
@@ -57,13 +57,13 @@ impl Worker<'_> {
         {
             let reliefs = || shared.other_reliefs(self.me);
             let (among, pick) = helping::reliefs_of_round(round, reliefs().count());
-            let with_work = || {
-                let among = reliefs().skip(among.start).take(among.len());
-                among.filter(|&relief| shared.processors[relief].is_to_be_relieved(now))
-            };
-            let count = with_work().count();
-            if let Some(relief) = pick.checked_rem(count).and_then(|pick| with_work().nth(pick)) {
-                return Some(relief);
+            let (mut with_work, mut count) = ([0; PASSED], 0);
+            for relief in reliefs().skip(among.start).take(among.len()) {
+                with_work[count] = relief;
+                count += usize::from(shared.processors[relief].is_to_be_relieved(now));
+            }
+            if let Some(pick) = pick.checked_rem(count) {
+                return Some(with_work[pick]);
             }
         }
         match neighbours {

@@ -11,6 +11,7 @@ use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Phase;
+use crate::readiness::Woken;
 use std::time::Duration;
 
 /// The end of a sleep.
@@ -31,6 +32,21 @@ struct Rounds {
     slept: u64,
     /// What [`Idle::watch`](crate::idle::Idle::watch) has seen.
     seen: Option<u64>,
+}
+
+/// What the watch has found at workers that do not come to it.
+#[derive(Debug, Default)]
+struct Left {
+    /// Operations whose sockets are ready.
+    ready: Vec<Woken>,
+    /// Whether there are timers to fire.
+    timers: bool,
+}
+
+impl Left {
+    fn is_any(&self) -> bool {
+        self.timers || !self.ready.is_empty()
+    }
 }
 
 impl Worker<'_> {
@@ -94,7 +110,7 @@ impl Worker<'_> {
     /// Sleeps. The caller has announced it.
     fn sleep_until_woken(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
-        let mut rounds = Rounds::default();
+        let (mut rounds, mut left) = (Rounds::default(), Left::default());
         let reason = loop {
             if let Some(reason) = self.last_look() {
                 break reason;
@@ -124,18 +140,17 @@ impl Worker<'_> {
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
-                // The search sees to them, awake: their wakers may be a caller's, and block, and a
-                // push beside a sleeper asks for no other thread.
-                let is_any =
-                    (0..self.shared.workers).filter(|&other| other != self.me).any(|other| {
-                        self.is_to_fire_for(other, now) || self.is_to_look_for(other, now)
-                    });
-                if is_any || self.any_other(waking::after_watch) || self.any_jobs() {
+                left.ready = self.gather_for_others(now);
+                left.timers = self.is_to_fire_for_others(now);
+                if left.is_any() || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }
             }
         };
-        if idle.cancel(self.me) {
+        let is_cancelled = idle.cancel(self.me);
+        // Awake: a push beside a sleeper asks for no other thread.
+        self.see_to(left);
+        if is_cancelled {
             return reason;
         }
         // Another thread has woken this processor meanwhile and counted it as a searcher.
@@ -144,6 +159,19 @@ impl Worker<'_> {
             return Wakened::Over;
         }
         Wakened::Searcher
+    }
+
+    /// Calls the wakers of what the watch has found.
+    fn see_to(&self, left: Left) {
+        if !left.is_any() {
+            return;
+        }
+        // The wakers may be a caller's, and block: then only the lookout sees it.
+        self.shared.watch();
+        left.ready.into_iter().for_each(|woken| _ = woken.wake());
+        if left.timers {
+            self.fire_for_others(self.context.now.get());
+        }
     }
 
     /// Returns whether another worker has fork-join jobs that this one may steal or seize.

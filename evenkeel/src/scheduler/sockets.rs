@@ -3,7 +3,7 @@
 
 use super::worker::Worker;
 use crate::policy::readiness::{self, Catch};
-use crate::readiness::Set;
+use crate::readiness::{Set, Woken};
 
 impl Worker<'_> {
     /// Looks at this processor's sockets between two batches, if it is time.
@@ -92,20 +92,28 @@ impl Worker<'_> {
         std::mem::replace(&mut self.served, notes) != notes
     }
 
-    /// Returns whether the worker of another processor does not come to its sockets in time.
-    pub(super) fn is_to_look_for(&self, other: usize, now: u64) -> bool {
-        let Some(set) = self.shared.idle.set(other).get() else { return false };
-        set.is_used()
-            && readiness::is_overdue(now, set.tended())
-            && readiness::is_due(now, set.looked())
-            && !self.shared.idle.is_asleep(other)
+    /// Looks at the sockets of another processor, if its worker does not come to them. The caller
+    /// wakes their operations.
+    fn gather_for(&self, other: usize, now: u64) -> Woken {
+        let set = self.shared.idle.set(other).get().filter(|set| {
+            set.is_used()
+                && readiness::is_overdue(now, set.tended())
+                && readiness::is_due(now, set.looked())
+                && !self.shared.idle.is_asleep(other)
+        });
+        set.map(|set| set.gather(now)).unwrap_or_default()
     }
 
-    /// Looks at the sockets of another processor, if its worker does not come to them. Returns
-    /// whether it has woken any operation.
+    /// Does the same for all other workers.
+    pub(super) fn gather_for_others(&self, now: u64) -> Vec<Woken> {
+        let others = (0..self.shared.workers).filter(|&other| other != self.me);
+        let gathered = others.map(|other| self.gather_for(other, now));
+        gathered.filter(|woken| !woken.is_empty()).collect()
+    }
+
+    /// Does the same for one, and wakes them. Returns whether there was any.
     pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
-        self.is_to_look_for(other, now)
-            && self.shared.idle.set(other).get().is_some_and(|set| set.look(now))
+        self.gather_for(other, now).wake()
     }
 
     /// Does the same for all other workers.

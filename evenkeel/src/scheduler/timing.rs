@@ -26,7 +26,7 @@ impl Worker<'_> {
     }
 
     /// Returns whether another processor has overdue timers to which its worker does not come.
-    pub(super) fn is_to_fire_for(&self, other: usize, now: u64) -> bool {
+    fn is_to_fire_for(&self, other: usize, now: u64) -> bool {
         let next = self.shared.processors[other].timers.next();
         now >= next && timing::fires_for(now, next, self.shared.is_away(other))
     }
@@ -48,10 +48,16 @@ impl Worker<'_> {
         others.map(|other| self.fire_for(other, now)).sum::<usize>() > 0
     }
 
+    /// Returns whether there are any to fire.
+    pub(super) fn is_to_fire_for_others(&self, now: u64) -> bool {
+        let mut others = (0..self.shared.workers).filter(|&other| other != self.me);
+        others.any(|other| self.is_to_fire_for(other, now))
+    }
+
     /// Returns the longest sleep, after its announcement; `watch` bounds the sleep of the watch.
     pub(super) fn sleep_limit(&self, watch: Option<u64>) -> Option<Duration> {
         let next = self.context.seat.processor().timers.refresh();
-        // The watch fires for others too.
+        // The watch wakes up to fire for others too.
         let of_all = if watch.is_some() { next_of_all(&self.shared) } else { next };
         let now = if of_all == NEVER { 0 } else { clock::now() };
         let watch = watch.map(|watch| timing::watch_limit(watch, now, of_all));

@@ -78,7 +78,8 @@ impl AbortHandle {
 
     /// Returns whether the task is complete: by its own end, a panic or an abort. A task that a
     /// shutdown has left behind as [stuck](super::JoinError::is_stuck) is not complete before its
-    /// poll returns, though its handle is finished.
+    /// poll returns, though its handle is finished; but if this right comes from a handle that had
+    /// returned that error, it is finished too.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         match &self.0 {

@@ -17,15 +17,16 @@
 //! - *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.
 //! - *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
 //! - *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired*
-//!   into the word, and raise `next` to the earliest of the remaining timers; then, without the
-//!   lock, wake.
+//!   into the word, and, if no other is due, raise `next` to the earliest of the remaining timers;
+//!   then, without the lock, wake. A worker fires at most [`GROUPS`](timing::GROUPS) of these
+//!   before it goes on.
 //! - *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it
 //!   looks round.
 //! - *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the next
 //!   deadline, and sleeps no longer. An armer on another thread that lowers `next` then looks
 //!   whether the owner has announced itself, and unparks it.
-//! - *Others*: a worker that looks at a processor anyway (to help, to steal, as the watch) fires
-//!   for it when it is overdue, or at once if its worker is away (see
+//! - *Others*: a worker that looks at a processor anyway (to help, to steal, as the watch, which
+//!   wakes up for it) fires for it when it is overdue, or at once if its worker is away (see
 //!   [relief](crate::scheduler::relief)). An armer that lowers `next` while a worker sleeps makes
 //!   the watch begin its rounds, and the watch sleeps no longer than until it would fire for
 //!   another processor. None of the others waits for the lock: the system may have preempted its
