@@ -36,7 +36,7 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn look(&self, _now: u64) -> bool {
+    pub(crate) fn gather(&self, _now: u64) -> Woken {
         match *self {}
     }
 

@@ -101,10 +101,11 @@ impl Set {
         self.tended.load(Ordering::Relaxed)
     }
 
-    /// Does the same as [`look`](Self::look), for the owner.
+    /// Looks for the owner, as [`gather`](Self::gather) does, and wakes the operations. Returns
+    /// whether there was any.
     pub(crate) fn tend(&self, now: u64) -> bool {
         self.tended.store(now, Ordering::Relaxed);
-        self.look(now)
+        self.gather(now).wake()
     }
 
     /// Returns whether there are sources in it.
@@ -117,13 +118,8 @@ impl Set {
         self.tally.notes.get()
     }
 
-    /// Looks without waiting, unless another thread looks. Returns whether it has woken any
-    /// operation.
-    pub(crate) fn look(&self, now: u64) -> bool {
-        self.gather(now).wake()
-    }
-
-    /// Does the same for a caller that wakes the operations later.
+    /// Looks without waiting, unless another thread looks. The caller wakes the operations once it
+    /// has left its locks.
     pub(crate) fn gather(&self, now: u64) -> Woken {
         self.looked.store(now, Ordering::Relaxed);
         match self.look.try_lock() {
