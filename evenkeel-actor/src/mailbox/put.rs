@@ -103,7 +103,7 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 
     /// Calls the tickets of senders that may put their messages in, and returns their wakers.
-    fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
+    pub(super) fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
         let mut called = Vec::new();
         let amount = self.grants(shared);
         if amount > 0 {

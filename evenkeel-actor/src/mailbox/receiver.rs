@@ -10,7 +10,7 @@ use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
 use crate::kin::order::Order;
 use crate::trace::{Parcel, seal};
 use crate::words::event::Event;
-use evenkeel::internal::Own;
+use evenkeel::internal::{Own, wake_all};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -136,11 +136,10 @@ impl<M: Send + 'static> Receiver<M> {
         rest.counts.emptied = Some(received.wrapping_sub(rest.queue.len() as u32));
         std::mem::swap(&mut rest.queue, batch);
         self.0.set(QUEUE, false);
+        // In the same hold: other senders may fill the queue whenever it is empty.
+        let called = if self.0.has(WAITING) { self.0.call(&mut shared) } else { Vec::new() };
         drop(shared);
-        if self.0.has(WAITING) {
-            // A queue that other senders fill whenever it is empty has room now alone.
-            self.0.call_waiting();
-        }
+        wake_all(called);
         batch.pop()
     }
 

@@ -1,5 +1,7 @@
 //! A statement of a publication, beside what a simulation finds.
 
+use crate::publications::statement::CHANCE;
+
 /// A statement of a publication, the result of the simulation, and whether the two agree.
 pub(crate) struct Claim {
     pub(crate) stated: &'static str,
@@ -12,13 +14,19 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Returns a claim that rests on an assumption: that it holds is no agreement.
+    /// Returns a claim that rests on an assumption: that it holds is no agreement. `why` is why it
+    /// may not hold.
     pub(crate) fn assumed(
         stated: &'static str,
         found: String,
         holds: Option<bool>,
         why: &'static str,
     ) -> Self {
+        let why = match holds {
+            Some(true) => "what is assumed decides it",
+            Some(false) => why,
+            None => CHANCE,
+        };
         Self { stated, found, agrees: holds.filter(|holds| !holds), why }
     }
 }

@@ -108,7 +108,7 @@ const CLEAR: f64 = 0.1;
 const NEARLY_ALL: f64 = 0.9;
 
 /// The meaning of the words here: the paper does not define them.
-pub(crate) const WORDS: &str = "by 90 % intervals; alike: within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: of the difference; falls or rises most: in all programs, and in those named by more than in any other, by intervals \
+pub(crate) const WORDS: &str = "by 90 % intervals; alike: within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: the difference is wholly below or above zero; falls or rises most: in all programs, and in those named by more than in any other, by intervals \
      that leave each other out; fewer steals: in all programs, by intervals; most of the gain: more than half of what inflation and scheduling fall by, and less than all, over all programs";
 
 /// The simulation's result for a claim in one size.
@@ -178,8 +178,13 @@ fn time(says: Says, found: &Estimate) -> (String, Option<bool>) {
 
 /// Compares a difference with a claim.
 fn sign(says: Says, found: &Estimate, alone: f64) -> (String, Option<bool>) {
-    let is_more = are_above(0.0, range(found));
-    (of_alone(found, alone), is_more.map(|is_more| is_more == (says == Says::More)))
+    let found_so = if says == Says::More { range(found) } else { below(found) };
+    (of_alone(found, alone), are_above(0.0, found_so))
+}
+
+/// The bounds of what a figure is below zero by.
+fn below(found: &Estimate) -> [f64; 2] {
+    [-found.high, -found.low]
 }
 
 /// The bounds of an interval.
@@ -211,17 +216,19 @@ fn most(
         changes.push(Change(row.program, value, [low.min(high), low.max(high)]));
     }
     changes.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let (first, others) = changes.split_at(said.len().min(changes.len()));
-    let least = first.iter().map(|change| change.2[0]).fold(f64::INFINITY, f64::min);
-    let greatest = others.iter().map(|change| change.2[1]).fold(0.0, f64::max);
-    let are_those = first.iter().all(|change| said.contains(&change.0));
+    let (named, others): (Vec<_>, Vec<_>) =
+        changes.iter().partition(|change| said.contains(&change.0));
+    let least = |place| named.iter().map(|one| one.2[place]).fold(f64::INFINITY, f64::min);
+    let greatest = |place| others.iter().map(|one| one.2[place]).fold(f64::NEG_INFINITY, f64::max);
+    // The lead of the least of those named before the greatest of the others.
+    let lead = [least(0) - greatest(1), least(1) - greatest(0)];
     let in_all = all(changes.iter().map(|change| are_above(0.0, change.2)));
-    let names: Vec<&str> = first.iter().map(|change| change.0).collect();
+    let names: Vec<&str> = changes.iter().take(said.len()).map(|change| change.0).collect();
     let mut found = names.join(", ");
     if in_all == Some(false) {
         found.push_str(", not in all");
     }
-    Some((found, all([in_all, (least > greatest).then_some(are_those)])))
+    Some((found, all([in_all, are_above(0.0, lead)])))
 }
 
 /// The paper's runtimes, which are the columns of its design.
@@ -261,7 +268,7 @@ fn steals(rows: &[&Row<'_>]) -> Option<(String, Option<bool>)> {
         let found = compare::difference(&one, &other, CONFIDENCE)?;
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
         told.push(format!("{} {:.2}", row.program, mean(&one) / mean(&other)));
-        fewer.push(are_at_most(0.0, range(&found)));
+        fewer.push(are_above(0.0, below(&found)));
     }
     Some((format!("{} times as many", told.join(", ")), all(fewer)))
 }

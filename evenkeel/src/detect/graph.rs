@@ -193,17 +193,24 @@ impl Graph {
         self.waits.entry(waiter.id()).or_default().push(key);
         self.edges.insert(key, Edge { waiter, target, site, open, reported });
         WAITS.store(self.edges.len(), Ordering::Relaxed);
+        if let Some(before) = &before {
+            self.release(before.waiter.id());
+        }
         before
     }
 
     /// Removes a wait, for [`change`]. A waiter that waits for nothing else is no suspect.
     pub(super) fn remove(&mut self, key: Key) -> Option<Edge> {
         let edge = self.detach(key)?;
-        let id = edge.waiter.id();
+        self.release(edge.waiter.id());
+        Some(edge)
+    }
+
+    /// Acquits a waiter that waits for nothing.
+    fn release(&mut self, id: Id) {
         if !self.waits.contains_key(&id) {
             self.acquit(id);
         }
-        Some(edge)
     }
 
     /// Takes a wait out that may come again.
@@ -229,6 +236,7 @@ impl Graph {
         let (target, site, open) = (before.target, before.site, before.open);
         self.insert(key, waiter, target, site, open);
         self.edges.get_mut(&key).expect("it has just been put there").reported = before.reported;
+        self.release(before.waiter.id());
         Some(before)
     }
 
@@ -264,7 +272,7 @@ impl Graph {
         }
     }
 
-    /// Notes that such a task, or one to search again from, is complete.
+    /// Notes that such a task is complete.
     pub(super) fn complete(&mut self, child: Id) {
         for monitor in self.carriers.remove(&child).unwrap_or_default() {
             if let Some(holders) = self.holds.get_mut(&monitor) {

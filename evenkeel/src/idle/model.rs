@@ -232,7 +232,7 @@ fn a_sleeper_in_its_set_is_called_beside_another_looker() {
         };
         let looker = {
             let set = set.clone();
-            loom::thread::spawn(move || set.gather(0).wake())
+            loom::thread::spawn(move || set.look(0))
         };
         queue.store(1, Ordering::Relaxed);
         idle.unpark(0);

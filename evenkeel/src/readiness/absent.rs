@@ -36,7 +36,7 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn gather(&self, _now: u64) -> Woken {
+    pub(crate) fn look(&self, _now: u64) -> bool {
         match *self {}
     }
 
@@ -62,6 +62,10 @@ impl Set {
     }
 
     pub(crate) fn has_untold(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn has_notes(&self) -> bool {
         match *self {}
     }
 

@@ -47,11 +47,11 @@ fn an_operation_is_woken_and_finds_what_it_waited_for() {
         let pipe = Arc::new(Pipe::new());
         let registration = Arc::new(Registration::enter(&set, 0, &pipe).unwrap());
         pipe.write();
-        set.gather(0).wake();
+        set.look(0);
         assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
         let reader = read(&registration, &pipe);
         pipe.write();
-        set.gather(0).wake();
+        set.look(0);
         reader.join().unwrap();
     });
 }
@@ -65,10 +65,10 @@ fn an_operation_waits_although_its_direction_is_closed() {
         let pipe = Arc::new(Pipe::new());
         let registration = Arc::new(Registration::enter(&set, 0, &pipe).unwrap());
         pipe.close();
-        set.gather(0).wake();
+        set.look(0);
         let reader = read(&registration, &pipe);
         pipe.write();
-        set.gather(0).wake();
+        set.look(0);
         reader.join().unwrap();
         assert!(poll(&registration, &pipe, Waker::noop()).is_pending(), "it was tried once more");
     });
@@ -87,12 +87,12 @@ fn a_socket_that_moves_loses_no_note() {
             let (pipe, former) = (pipe.clone(), sets[0].clone());
             thread::spawn(move || {
                 pipe.write();
-                former.gather(0).wake();
+                former.look(0);
             })
         };
         registration.change(&sets[0], &sets[1], 1, &pipe);
         peer.join().unwrap();
-        sets[1].gather(0).wake();
+        sets[1].look(0);
         assert!(called.0.load(Ordering::Relaxed));
         assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
         registration.leave(&pipe);

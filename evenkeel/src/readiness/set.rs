@@ -101,11 +101,10 @@ impl Set {
         self.tended.load(Ordering::Relaxed)
     }
 
-    /// Looks for the owner, as [`gather`](Self::gather) does, and wakes the operations. Returns
-    /// whether there was any.
+    /// Does the same as [`look`](Self::look), for the owner.
     pub(crate) fn tend(&self, now: u64) -> bool {
         self.tended.store(now, Ordering::Relaxed);
-        self.gather(now).wake()
+        self.look(now)
     }
 
     /// Returns whether there are sources in it.
@@ -118,16 +117,16 @@ impl Set {
         self.tally.notes.get()
     }
 
-    /// Looks without waiting, unless another thread looks. The caller wakes the operations once it
-    /// has left its locks.
-    pub(crate) fn gather(&self, now: u64) -> Woken {
+    /// Looks without waiting, unless another thread looks. Returns whether it has woken any
+    /// operation.
+    pub(crate) fn look(&self, now: u64) -> bool {
         self.looked.store(now, Ordering::Relaxed);
         match self.look.try_lock() {
-            Ok(look) => self.take(look, Some(Duration::ZERO), || now),
+            Ok(look) => self.take(look, Some(Duration::ZERO), || now).wake(),
             Err(TryLockError::Poisoned(poisoned)) => {
-                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now)
+                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now).wake()
             }
-            Err(TryLockError::WouldBlock) => Woken::default(),
+            Err(TryLockError::WouldBlock) => false,
         }
     }
 
@@ -177,7 +176,12 @@ impl Set {
     /// what is not in the system any more is with an owner that is seen to be out. Before it sleeps
     /// again it [comes in](Self::come_in), and looks whether it is to move the clock.
     pub(crate) fn has_untold(&self) -> bool {
-        self.system.has_notes() || self.is_out.load(Ordering::Acquire)
+        self.has_notes() || self.is_out.load(Ordering::Acquire)
+    }
+
+    /// Returns whether the next look finds anything.
+    pub(crate) fn has_notes(&self) -> bool {
+        self.system.has_notes()
     }
 
     /// Ends the present sleep, or the next one.

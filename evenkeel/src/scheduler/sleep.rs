@@ -11,7 +11,6 @@ use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Phase;
-use crate::readiness::Woken;
 use std::time::Duration;
 
 /// The end of a sleep.
@@ -32,21 +31,6 @@ struct Rounds {
     slept: u64,
     /// What [`Idle::watch`](crate::idle::Idle::watch) has seen.
     seen: Option<u64>,
-}
-
-/// What the watch has found at workers that do not come to it.
-#[derive(Debug, Default)]
-struct Left {
-    /// Operations whose sockets are ready.
-    ready: Vec<Woken>,
-    /// Whether there are timers to fire.
-    timers: bool,
-}
-
-impl Left {
-    fn is_any(&self) -> bool {
-        self.timers || !self.ready.is_empty()
-    }
 }
 
 impl Worker<'_> {
@@ -110,7 +94,7 @@ impl Worker<'_> {
     /// Sleeps. The caller has announced it.
     fn sleep_until_woken(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
-        let (mut rounds, mut left) = (Rounds::default(), Left::default());
+        let (mut rounds, mut is_left) = (Rounds::default(), false);
         let reason = loop {
             if let Some(reason) = self.last_look() {
                 break reason;
@@ -140,16 +124,20 @@ impl Worker<'_> {
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
-                left.ready = self.gather_for_others(now);
-                left.timers = self.is_to_fire_for_others(now);
-                if left.is_any() || self.any_other(waking::after_watch) || self.any_jobs() {
+                is_left = self.is_to_fire_for_others(now) || self.is_to_look_for_others(now);
+                if is_left || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }
             }
         };
         let is_cancelled = idle.cancel(self.me);
-        // Awake: a push beside a sleeper asks for no other thread.
-        self.see_to(left);
+        if is_left {
+            // Awake: a push beside a sleeper asks for no other thread. And the wakers may be a
+            // caller's, and block: then only the lookout sees it.
+            self.shared.watch();
+            let now = self.context.now.get();
+            let _is_any = self.fire_for_others(now) | self.look_for_others(now);
+        }
         if is_cancelled {
             return reason;
         }
@@ -159,19 +147,6 @@ impl Worker<'_> {
             return Wakened::Over;
         }
         Wakened::Searcher
-    }
-
-    /// Calls the wakers of what the watch has found.
-    fn see_to(&self, left: Left) {
-        if !left.is_any() {
-            return;
-        }
-        // The wakers may be a caller's, and block: then only the lookout sees it.
-        self.shared.watch();
-        left.ready.into_iter().for_each(|woken| _ = woken.wake());
-        if left.timers {
-            self.fire_for_others(self.context.now.get());
-        }
     }
 
     /// Returns whether another worker has fork-join jobs that this one may steal or seize.

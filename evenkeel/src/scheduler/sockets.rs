@@ -3,7 +3,7 @@
 
 use super::worker::Worker;
 use crate::policy::readiness::{self, Catch};
-use crate::readiness::{Set, Woken};
+use crate::readiness::Set;
 
 impl Worker<'_> {
     /// Looks at this processor's sockets between two batches, if it is time.
@@ -92,31 +92,28 @@ impl Worker<'_> {
         std::mem::replace(&mut self.served, notes) != notes
     }
 
-    /// Looks at the sockets of another processor, if its worker does not come to them. The caller
-    /// wakes their operations.
-    fn gather_for(&self, other: usize, now: u64) -> Woken {
-        let set = self.shared.idle.set(other).get().filter(|set| {
+    /// Returns the sockets of another processor, if its worker does not come to them.
+    fn overdue(&self, other: usize, now: u64) -> Option<&Set> {
+        self.shared.idle.set(other).get().filter(|set| {
             set.is_used()
                 && readiness::is_overdue(now, set.tended())
                 && readiness::is_due(now, set.looked())
                 && !self.shared.idle.is_asleep(other)
-        });
-        set.map(|set| set.gather(now)).unwrap_or_default()
+        })
     }
 
-    /// Does the same for all other workers.
-    pub(super) fn gather_for_others(&self, now: u64) -> Vec<Woken> {
-        let others = (0..self.shared.workers).filter(|&other| other != self.me);
-        let gathered = others.map(|other| self.gather_for(other, now));
-        gathered.filter(|woken| !woken.is_empty()).collect()
-    }
-
-    /// Does the same for one, and wakes them. Returns whether there was any.
+    /// Looks at these. Returns whether it has woken any operation.
     pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
-        self.gather_for(other, now).wake()
+        self.overdue(other, now).is_some_and(|set| set.look(now))
     }
 
-    /// Does the same for all other workers.
+    /// Returns whether a look at those of any other worker finds something.
+    pub(super) fn is_to_look_for_others(&self, now: u64) -> bool {
+        let mut others = (0..self.shared.workers).filter(|&other| other != self.me);
+        others.any(|other| self.overdue(other, now).is_some_and(Set::has_notes))
+    }
+
+    /// Looks at those of all other workers. Returns whether it has woken any operation.
     pub(super) fn look_for_others(&self, now: u64) -> bool {
         let others = (0..self.shared.workers).filter(|&other| other != self.me);
         others.fold(false, |any, other| self.look_for(other, now) | any)

@@ -65,8 +65,8 @@ const TRANSFER: &str = "thieves take the tasks behind a leader within some micro
 /// What decides what becomes of Churn beyond a package.
 const CHURN: &str = "semaphores on one line are used one after the other at the price of the line alone, and the links between packages have no bound, so that there is no queue at either: that is assumed";
 
-/// The growth of Churn from 72 processors to 192 that is flat, or slow: by less than two thirds of
-/// the processors that are added.
+/// Times as many operations on 192 processors as on 72 that are flat, or grow slowly: by less than
+/// half of what the processors do.
 const FLAT: [f64; 2] = [0.8, 1.8];
 
 /// Why helping does not cascade.
