@@ -15,6 +15,8 @@ const PRICES: Prices = Prices {
     sleep: 150.0,
     abort: 60.0,
     touch: 6.0,
+    count: 1.5,
+    draw: 2.5,
     line: 60.0,
     far: 2.65,
     heavy_fence: 9_500.0,
@@ -45,10 +47,11 @@ fn outcome(experiment: Experiment, machine: Machine, processors: usize, tasks: u
 #[test]
 fn one_processor_takes_what_the_steps_cost() {
     let Prices { wake, poll, yields, release, acquire, touch, .. } = PRICES;
-    let Prices { spawn, complete, join, sleep, .. } = PRICES;
-    let passing = release + acquire;
-    let spawning = poll + join + spawn + complete + wake;
-    let steps = [wake + poll, yields, spawning, sleep, passing, passing + touch, passing + touch];
+    let Prices { spawn, complete, join, sleep, count, draw, .. } = PRICES;
+    let (cycle, yields, sleep) = (wake + poll + count, yields + count, sleep + count + draw);
+    let spawning = poll + join + count + spawn + complete + wake;
+    let passing = release + acquire + count + draw;
+    let steps = [cycle, yields, spawning, sleep, passing, passing + touch, passing + touch];
     for (experiment, steps) in EXPERIMENTS.into_iter().zip(steps) {
         let found = outcome(experiment, Machine::Intel, 1, 100).per_processor(1);
         // Some tasks find their own permit, and need no poll for it.

@@ -119,15 +119,15 @@ impl Crew {
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
         let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
-        let Prices { spawn, complete, join, sleep, abort, .. } = self.prices;
+        let Prices { spawn, complete, join, sleep, abort, count, draw, .. } = self.prices;
         match self.experiment {
-            Experiment::Cycle => wake + poll,
-            Experiment::Spawn => (poll + spawn + join).max(complete + wake),
-            Experiment::Yield => yields,
-            Experiment::Sleep => sleep,
+            Experiment::Cycle => wake + poll + count,
+            Experiment::Spawn => (poll + spawn + join + count).max(complete + wake),
+            Experiment::Yield => yields + count,
+            Experiment::Sleep => sleep + count + draw,
             Experiment::End => abort,
-            Experiment::Churn => release + acquire,
-            Experiment::Locality { .. } => release + acquire + touch,
+            Experiment::Churn => release + acquire + count + draw,
+            Experiment::Locality { .. } => release + acquire + touch + count + draw,
             Experiment::Transfer { .. } => yields,
         }
     }
@@ -144,10 +144,10 @@ impl Crew {
     fn pass(&mut self, task: usize, me: usize) -> Done {
         let ring = task - task % RING;
         let next = ring + (task - ring + 1) % RING;
-        let Prices { poll, wake, .. } = self.prices;
+        let Prices { poll, wake, count, .. } = self.prices;
         let lines = self.line(me, self.at[task]) + self.line(me, self.at[next]);
         self.at[next] = me;
-        Done::new(poll + wake + lines, Some(next), 1, Then::Park)
+        Done::new(poll + count + wake + lines, Some(next), 1, Then::Park)
     }
 
     /// A task takes the result of the one that it has spawned, and spawns the next one, whose
@@ -156,8 +156,8 @@ impl Crew {
     fn spawn(&mut self, task: usize, me: usize) -> Done {
         let is_spawner = task.is_multiple_of(PAIR);
         let other = if is_spawner { task + 1 } else { task - 1 };
-        let Prices { poll, wake, spawn, complete, join, .. } = self.prices;
-        let steps = if is_spawner { poll + join + spawn } else { complete + wake };
+        let Prices { poll, wake, spawn, complete, join, count, .. } = self.prices;
+        let steps = if is_spawner { poll + join + count + spawn } else { complete + wake };
         let lines = self.line(me, self.at[task]) + self.line(me, self.at[other]);
         self.at[other] = me;
         Done::new(steps + lines, Some(other), u64::from(is_spawner), Then::Park)
@@ -166,12 +166,12 @@ impl Crew {
     /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
     /// waits, it takes its own permit back, and goes on.
     fn push_out(&mut self, task: usize, me: usize) -> Done {
-        let Prices { acquire, release, returned, .. } = self.prices;
+        let Prices { acquire, release, returned, count, draw, .. } = self.prices;
         let mut length = acquire + self.line(me, self.at[task]);
         let mut ops = 0;
         loop {
             ops += 1;
-            length += self.touch(task, me);
+            length += self.touch(task, me) + count + draw;
             let spot = self.random[task].below(self.semaphores.len());
             let (last, woken) = self.semaphores.push_out(spot, task, me);
             length += self.line(me, last);
@@ -244,11 +244,13 @@ impl Load for Crew {
             Experiment::Cycle => self.pass(number, me),
             Experiment::Spawn => self.spawn(number, me),
             Experiment::Yield => {
-                let length = self.prices.yields + self.line(me, self.at[number]);
+                let Prices { yields, count, .. } = self.prices;
+                let length = yields + count + self.line(me, self.at[number]);
                 Done::new(length, None, 1, Then::Yield)
             }
             Experiment::Sleep => {
-                let length = self.prices.sleep + self.line(me, self.at[number]);
+                let Prices { sleep, count, draw, .. } = self.prices;
+                let length = sleep + count + draw + self.line(me, self.at[number]);
                 let sleeps = 1 + self.random[number].below(SLEEP as usize) as u64;
                 let until = now.saturating_add(length as u64).saturating_add(sleeps);
                 Done::new(length, None, 1, Then::Sleep(until))

@@ -19,7 +19,7 @@ mod semaphores;
 mod transfer;
 
 pub use machine::Machine;
-pub use prices::Prices;
+pub use prices::{Price, Prices};
 
 use crate::promise::bound;
 use crate::runtime::Setup;

@@ -31,6 +31,10 @@ pub struct Prices {
     pub abort: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
+    /// What a task does at each operation to count it, and to see whether it is the last.
+    pub count: f64,
+    /// A draw of the semaphore of an operation, or of the length of a sleep.
+    pub draw: f64,
     /// A cache line from another core behind the same last-level cache.
     pub line: f64,
     /// How many times as long a line takes beyond that cache.
@@ -50,7 +54,34 @@ pub struct Prices {
     pub beside_sibling: u64,
 }
 
+/// The place of a price.
+pub type Price = fn(&mut Prices) -> &mut f64;
+
 impl Prices {
+    /// The prices that are timed, with their names.
+    pub const TIMED: [(&'static str, Price); 20] = [
+        ("wake", |prices| &mut prices.wake),
+        ("poll", |prices| &mut prices.poll),
+        ("release", |prices| &mut prices.release),
+        ("acquire", |prices| &mut prices.acquire),
+        ("returned", |prices| &mut prices.returned),
+        ("touch", |prices| &mut prices.touch),
+        ("count", |prices| &mut prices.count),
+        ("draw", |prices| &mut prices.draw),
+        ("spawn", |prices| &mut prices.spawn),
+        ("end", |prices| &mut prices.complete),
+        ("join", |prices| &mut prices.join),
+        ("sleep", |prices| &mut prices.sleep),
+        ("abort", |prices| &mut prices.abort),
+        ("yield", |prices| &mut prices.yields),
+        ("line", |prices| &mut prices.line),
+        ("fence", |prices| &mut prices.heavy_fence),
+        ("wake-up", |prices| &mut prices.unpark),
+        ("its latency", |prices| &mut prices.unpark_latency),
+        ("thread end", |prices| &mut prices.thread_end),
+        ("thread join", |prices| &mut prices.thread_join),
+    ];
+
     /// Returns how long a line takes over a distance.
     pub(super) fn line_over(&self, distance: Distance) -> f64 {
         match distance {

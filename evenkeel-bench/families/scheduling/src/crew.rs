@@ -47,7 +47,7 @@ pub fn warm_up(time: Duration) -> Duration {
 
 /// State of the controller and the tasks. It begins in `GATHER`.
 #[derive(Default)]
-struct Gate {
+pub(super) struct Gate {
     phase: CachePadded<AtomicU32>,
     ready: CachePadded<AtomicUsize>,
     ended: CachePadded<AtomicUsize>,
@@ -72,7 +72,7 @@ pub struct Tally {
 }
 
 impl Meter {
-    fn new(gate: Arc<Gate>) -> Meter {
+    pub(super) fn new(gate: Arc<Gate>) -> Meter {
         Meter { gate, phase: WARM, tally: Tally::default(), mark: 0 }
     }
 

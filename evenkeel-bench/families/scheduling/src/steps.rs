@@ -1,5 +1,5 @@
 //! What single steps of tasks cost: wakes, polls, releases, acquisitions, spawns, ends, joins,
-//! yields.
+//! yields, and what the tasks of the experiments do beside them.
 //!
 //! They are measured apart from the experiments, which are made of them, so that a simulation can
 //! say beforehand what an experiment gives.
@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::crew;
 use super::family::USUAL;
 use super::locality::increment;
 use suite::kit::fault::Fault;
@@ -53,6 +54,10 @@ pub struct Steps {
     pub join: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
+    /// What a task does at each operation to count it, and to see whether it is the last.
+    pub count: f64,
+    /// A draw of a semaphore.
+    pub draw: f64,
     /// A yield of a task that is alone at its worker.
     pub yields: f64,
 }
@@ -62,9 +67,11 @@ pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     let (wake, poll) = tokens::<R>(procs, tasks)?;
     let (release, acquire) = permits::<R>(procs, tasks)?;
     let returned = returned::<R>(procs, tasks)?;
+    let [touch, count, draw] = own_steps::<R>(procs, tasks)?;
+    let yields = yields::<R>(procs)?;
     let [spawn, complete, join] = spawns::<R>(procs, tasks)?;
-    let (touch, yields) = (touch::<R>(procs, tasks)?, yields::<R>(procs)?);
-    Ok(Steps { wake, poll, release, acquire, returned, spawn, complete, join, touch, yields })
+    let waits = Steps { wake, poll, release, acquire, returned, ..Steps::default() };
+    Ok(Steps { spawn, complete, join, touch, count, draw, yields, ..waits })
 }
 
 /// How followers begin and end.
@@ -216,25 +223,47 @@ fn spawns<R: Runtime>(procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
     })
 }
 
-/// Returns how long the increments of an operation of Locality take, in arrays of as many tasks.
-fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
+/// Returns how long it takes what tasks do without the scheduler: the increments of an operation of
+/// Locality, counting an operation, and drawing a semaphore.
+fn own_steps<R: Runtime>(procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
+    let (words, touches) = USUAL;
+    let random = |number| Random::new(2, number);
+    let array = move |number| (vec![0; words].into_boxed_slice(), random(number));
+    let touch = own::<R, _>(procs, tasks, array, move |(array, random)| {
+        increment(array, touches, random);
+    })?;
+    let gate = Arc::<crew::Gate>::default();
+    let meter = move |_| crew::Meter::new(gate.clone());
+    let count = own::<R, _>(procs, tasks, meter, |meter| _ = hint::black_box(meter.count(1)))?;
+    let draw = own::<R, _>(procs, tasks, random, move |random| {
+        _ = hint::black_box(random.below(tasks));
+    })?;
+    Ok([touch, count, draw])
+}
+
+/// Returns how long a step takes in the memory of each of as many tasks, in no order that a
+/// processor's caches foresee.
+fn own<R: Runtime, S: Send + 'static>(
+    procs: usize,
+    tasks: usize,
+    memory: impl Fn(usize) -> S + Clone + Send + 'static,
+    step: impl Fn(&mut S) + Clone + Send + 'static,
+) -> Result<f64, Fault> {
     let order = shuffled(tasks);
     let [time] = beside::<R, _, 1>(procs, move |_| {
-        let order = order.clone();
+        let (order, memory, step) = (order.clone(), memory.clone(), step.clone());
         async move {
-            let mut random = Random::new(2, 0);
-            let (words, touches) = USUAL;
-            let mut arrays = vec![vec![0; words].into_boxed_slice(); order.len()];
+            let mut all: Vec<S> = (0..order.len()).map(memory).collect();
             let mut times = Vec::with_capacity(TURNS);
             for _ in 0..TURNS {
                 let begun = Instant::now();
-                for &array in &order {
-                    increment(&mut arrays[array], touches, &mut random);
+                for &number in &order {
+                    step(&mut all[number]);
                 }
                 times.push(begun.elapsed().as_nanos() as f64 / order.len() as f64);
             }
             // What is never read would not be written either.
-            hint::black_box(arrays);
+            hint::black_box(all);
             [median(times)]
         }
     })?;
@@ -401,10 +430,10 @@ mod tests {
 
     fn take_time<R: Runtime>(procs: usize) {
         let found = measure::<R>(procs, 10).unwrap();
-        let Steps { wake, poll, release, acquire, returned, touch, yields, .. } = found;
-        let Steps { spawn, complete, join, .. } = found;
-        let waits = [wake, poll, release, acquire, returned];
-        for step in waits.into_iter().chain([spawn, complete, join, touch, yields]) {
+        let Steps { wake, poll, release, acquire, returned, yields, .. } = found;
+        let Steps { spawn, complete, join, touch, count, draw, .. } = found;
+        let waits = [wake, poll, release, acquire, returned, yields];
+        for step in waits.into_iter().chain([spawn, complete, join, touch, count, draw]) {
             assert!(step > 0.0, "{} on {procs}: {step}", R::NAME);
         }
     }

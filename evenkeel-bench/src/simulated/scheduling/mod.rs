@@ -27,7 +27,7 @@ use suite::{interrupt, regime};
 
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
-    "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
+    "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so are what a task does to count an operation, the draw of a semaphore, and a cache line from another core. The thesis's machines get the \
      same prices: their clocks are not accounted for. Those of one worker and of several are timed in the same rounds, so that the machine is as fast in both. A yield is timed by \
      a task for each worker that does nothing else, which is Yield with fewer tasks, and what a task adds to an end by ends of other numbers of tasks: that both come out as measured says little of the simulation.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
@@ -134,6 +134,8 @@ fn probe(
         sleep,
         abort,
         touch: steps.touch,
+        count: steps.count,
+        draw: steps.draw,
         line,
         far: FAR,
         heavy_fence: threads.heavy_fence,

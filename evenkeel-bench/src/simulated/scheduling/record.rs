@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Probed, TIME, Timed, is_transfer, nanos, tasks};
-use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as run_one};
+use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Price, Prices, Run, run as run_one};
 use suite::regime;
 use suite::summary::Summary;
 
@@ -160,46 +160,28 @@ impl Beside {
     }
 
     /// Returns the median of a price.
-    pub(crate) fn price(&self, of: impl Fn(&Prices) -> f64) -> f64 {
-        median(&self.prices, of)
+    pub(crate) fn price(&self, price: Price) -> f64 {
+        median(&self.prices, price)
     }
 
     /// Returns the median of such prices in the rounds in which the two cores were near, or in all
     /// if they never were.
     fn median_prices(all: &[Prices]) -> Option<Prices> {
-        let prices = *all.first()?;
+        let mut prices = *all.first()?;
         let near: Vec<Prices> =
             all.iter().filter(|prices| regime::is_near(prices.line)).copied().collect();
         let counted = if near.is_empty() { all } else { &near };
-        let price = |of: fn(&Prices) -> f64| median(counted, of);
-        Some(Prices {
-            wake: price(|prices| prices.wake),
-            poll: price(|prices| prices.poll),
-            yields: price(|prices| prices.yields),
-            release: price(|prices| prices.release),
-            acquire: price(|prices| prices.acquire),
-            returned: price(|prices| prices.returned),
-            spawn: price(|prices| prices.spawn),
-            complete: price(|prices| prices.complete),
-            join: price(|prices| prices.join),
-            sleep: price(|prices| prices.sleep),
-            abort: price(|prices| prices.abort),
-            touch: price(|prices| prices.touch),
-            line: price(|prices| prices.line),
-            heavy_fence: price(|prices| prices.heavy_fence),
-            unpark: price(|prices| prices.unpark),
-            unpark_latency: price(|prices| prices.unpark_latency),
-            thread_end: price(|prices| prices.thread_end),
-            thread_join: price(|prices| prices.thread_join),
-            // The same in all rounds.
-            far: prices.far,
-            beside_sibling: prices.beside_sibling,
-        })
+        // What is not timed is the same in all rounds.
+        for (_, price) in Prices::TIMED {
+            *price(&mut prices) = median(counted, price);
+        }
+        Some(prices)
     }
 }
 
-fn median(prices: &[Prices], of: impl Fn(&Prices) -> f64) -> f64 {
-    Summary::of(prices.iter().map(of).collect()).map_or(f64::NAN, |all| all.median)
+fn median(all: &[Prices], price: Price) -> f64 {
+    let each = all.iter().map(|&(mut prices)| *price(&mut prices)).collect();
+    Summary::of(each).map_or(f64::NAN, |all| all.median)
 }
 
 /// Returns the median prices for an experiment, of one worker and of several; where only one can be
@@ -249,6 +231,6 @@ mod tests {
         }
         let Probed([one, several]) = prices(&[beside.clone()], Experiment::Yield).unwrap();
         assert_eq!((several.line, several.yields, one.yields), (42.0, 11.0, 5.5));
-        assert_eq!(beside.price(|prices| prices.line), 44.0, "of all rounds");
+        assert_eq!(beside.price(|prices| &mut prices.line), 44.0, "of all rounds");
     }
 }

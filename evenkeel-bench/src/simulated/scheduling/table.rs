@@ -2,7 +2,7 @@
 
 use super::claims::claims;
 use super::record::{self, Beside, Record};
-use super::{BESIDE_SIBLING, EXPERIMENTS, Experiment, MACHINES, is_transfer, tasks};
+use super::{BESIDE_SIBLING, EXPERIMENTS, Experiment, MACHINES, Prices, is_transfer, tasks};
 use crate::simulated::claim;
 use suite::power;
 use suite::summary::Summary;
@@ -143,31 +143,8 @@ pub(crate) fn points(records: &[Record]) -> Plain {
 
 /// The table of what is simulated beside what is measured.
 pub(crate) fn both(beside: &[Beside]) -> Plain {
-    let heading = [
-        "experiment",
-        "workers",
-        "simulated",
-        "measured",
-        "ratio",
-        "wake",
-        "poll",
-        "release",
-        "acquire",
-        "returned",
-        "touch",
-        "spawn",
-        "end",
-        "join",
-        "sleep",
-        "abort",
-        "yield",
-        "line",
-        "fence",
-        "wake-up",
-        "its latency",
-        "thread end",
-        "thread join",
-    ];
+    let mut heading = ["experiment", "workers", "simulated", "measured", "ratio"].to_vec();
+    heading.extend(Prices::TIMED.map(|(name, _)| name));
     let line = |one: &Beside| {
         let mut line = vec![
             record::name(one.experiment).to_owned(),
@@ -176,33 +153,13 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
             spread(one.measured()),
             spread(one.ratio()),
         ];
-        let prices = [
-            one.price(|prices| prices.wake),
-            one.price(|prices| prices.poll),
-            one.price(|prices| prices.release),
-            one.price(|prices| prices.acquire),
-            one.price(|prices| prices.returned),
-            one.price(|prices| prices.touch),
-            one.price(|prices| prices.spawn),
-            one.price(|prices| prices.complete),
-            one.price(|prices| prices.join),
-            one.price(|prices| prices.sleep),
-            one.price(|prices| prices.abort),
-            one.price(|prices| prices.yields),
-            one.price(|prices| prices.line),
-            one.price(|prices| prices.heavy_fence),
-            one.price(|prices| prices.unpark),
-            one.price(|prices| prices.unpark_latency),
-            one.price(|prices| prices.thread_end),
-            one.price(|prices| prices.thread_join),
-        ];
-        line.extend(prices.map(words::figure));
+        line.extend(Prices::TIMED.map(|(_, price)| words::figure(one.price(price))));
         line
     };
     Plain {
-        heading: heading.map(str::to_owned).to_vec(),
-        lines: beside.iter().map(line).collect(),
         figures: 1..heading.len(),
+        heading: heading.into_iter().map(str::to_owned).collect(),
+        lines: beside.iter().map(line).collect(),
     }
 }
 
