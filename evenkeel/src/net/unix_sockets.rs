@@ -7,8 +7,9 @@ use super::operations::{
     self, callers_operations, datagram_operations, listener_operations, read_operations,
     socket_traits, stream_operations, write_operations,
 };
+use super::place::no_runtime;
 use crate::processor::current;
-use crate::readiness::source::Direction;
+use crate::readiness::source::{Direction, over};
 use crate::time::Instant;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fmt;
@@ -75,8 +76,12 @@ impl UnixStream {
     /// A connection that was not returned is closed.
     ///
     /// # Errors
-    /// The system's: nothing listens there, or its backlog is full.
+    /// The system's: nothing listens there, or its backlog is full; and
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a path with a zero byte inside it. An
+    /// abstract name may have some.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self> {
+        // `SockAddr` would cut the path at a zero byte inside it.
+        address(path.as_ref())?;
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         // A connection on this machine is made, or refused, at once.
@@ -237,36 +242,39 @@ impl UnixDatagram {
     /// Nothing is sent by a call that was not completed.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's; or there is no runtime, or it is over, and the socket at `path` has no room.
     pub async fn send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> Result<usize> {
         let to = address(path.as_ref())?;
-        let send = |socket: &std_unix::UnixDatagram| socket.send_to_addr(datagram, &to);
-        let attempt = |socket: &std_unix::UnixDatagram| match send(socket) {
+        let attempt = |socket: &std_unix::UnixDatagram| match socket.send_to_addr(datagram, &to) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Done::new(None)),
             sent => sent.map(|sent| Done::new(Some(sent))),
         };
         let (mut pause, longest) = PAUSES;
-        // Without a runtime there are no timers.
-        while current::with(|shared| shared.is_some()) {
-            if let Some(sent) = self.io.operate(Direction::Write, attempt).await? {
+        loop {
+            // At once: the socket's note is about its peer, and not about this receiver.
+            let attempt = self.io.operate(Direction::Write, attempt).waits_if(false);
+            if let Some(sent) = attempt.await? {
                 return Ok(sent);
             }
+            // Without a runtime there are no timers.
+            if current::with(|shared| shared.is_none()) {
+                return Err(no_runtime());
+            }
             if !accepts::rest(Instant::now() + pause).await {
-                break;
+                return Err(over());
             }
             pause = (2 * pause).min(longest);
         }
-        self.io.operate(Direction::Write, |socket| send(socket).map(Done::new)).await
     }
 
-    /// Sends a datagram to the socket that is bound to `path`, without waiting.
+    /// Sends a datagram to the socket that is bound to `path`, without waiting. If that has no
+    /// room, [`send_to`](Self::send_to) waits for it, and [`writable`](Self::writable) does not.
     ///
     /// # Errors
     /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
     /// [`send_to`](Self::send_to).
     pub fn try_send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> Result<usize> {
-        let to = address(path.as_ref())?;
-        self.io.attempt(Direction::Write, |socket| socket.send_to_addr(datagram, &to))
+        self.io.socket().send_to_addr(datagram, &address(path.as_ref())?)
     }
 
     /// Closes a direction, or both.

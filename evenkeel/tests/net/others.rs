@@ -3,7 +3,7 @@
 use super::{must_wait, on_workers, pair};
 use evenkeel::net::{AsyncFd, Interest, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 use evenkeel::time::{Duration, sleep};
-use evenkeel::{spawn, yield_now};
+use evenkeel::{block_on, spawn, yield_now};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Write};
@@ -129,6 +129,57 @@ fn unix_streams_and_datagrams_go_both_ways() {
             yield_now().await;
             other.send_to(b"hello", &path).await.unwrap();
             assert_eq!(receiver.await.unwrap(), 5);
+        });
+        std::fs::remove_dir_all(&folder).unwrap();
+    });
+}
+
+/// While one receiver has no room, there is room at others, and the system tells of no change.
+#[test]
+fn a_receiver_without_room_holds_no_datagram_to_another_one_back() {
+    on_workers(|runtime| {
+        let name = format!("evenkeel-room-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let (to, full) = (folder.join("empty"), folder.join("full"));
+        let empty = UnixDatagram::bind(&to).unwrap();
+        let _full = UnixDatagram::bind(&full).unwrap();
+        let one = UnixDatagram::unbound().unwrap();
+        runtime.block_on(async {
+            let connected = UnixDatagram::unbound().unwrap();
+            connected.connect(&full).unwrap();
+            while connected.try_send(b"x").is_ok() {}
+            // Both know from now on that there is no room.
+            must_wait(connected.send(b"x")).await;
+            one.writable().await.unwrap();
+            let error = one.try_send_to(b"x", &full).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+            for sender in [&one, &connected] {
+                assert_eq!(sender.send_to(b"one", &to).await.unwrap(), 3);
+                assert_eq!(sender.try_send_to(b"three", &to).unwrap(), 5);
+                assert_eq!(empty.recv(&mut [0; 8]).await.unwrap(), 3);
+                assert_eq!(empty.recv(&mut [0; 8]).await.unwrap(), 5);
+            }
+            one.writable().await.unwrap();
+        });
+        // Outside of any runtime too, but for a wait.
+        assert_eq!(block_on(one.send_to(b"four", &to)).unwrap(), 4);
+        let error = block_on(one.send_to(b"x", &full)).unwrap_err();
+        assert!(error.to_string().contains("no runtime"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    });
+}
+
+#[test]
+fn a_path_with_a_zero_byte_inside_names_no_other_socket() {
+    on_workers(|runtime| {
+        let name = format!("evenkeel-zero-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        runtime.block_on(async {
+            let _listener = UnixListener::bind(folder.join("one")).unwrap();
+            let error = UnixStream::connect(folder.join("one\0other")).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
         });
         std::fs::remove_dir_all(&folder).unwrap();
     });
@@ -286,7 +337,8 @@ fn other_descriptors_are_polled_by_functions() {
 fn abstract_names_are_bound_and_reached() {
     on_workers(|runtime| {
         runtime.block_on(async {
-            let name = |what: &str| format!("\0evenkeel-{}-{what}", std::process::id());
+            // A zero byte inside a name is a part of it.
+            let name = |what: &str| format!("\0evenkeel-{}\0{what}", std::process::id());
             let listener = UnixListener::bind(name("stream")).unwrap();
             let client = UnixStream::connect(name("stream")).await.unwrap();
             let (server, _) = listener.accept().await.unwrap();
