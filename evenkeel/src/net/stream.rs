@@ -68,7 +68,9 @@ impl TcpStream {
     /// Connects a socket that does not block.
     pub(super) async fn connect_by(socket: Socket, address: SocketAddr) -> Result<Self> {
         match socket.connect(&address.into()) {
-            Ok(()) => {}
+            // It is connected, or, by TCP Fast Open, the first write connects it: the system would
+            // tell of no change before that.
+            Ok(()) => return Ok(Self::new(socket.into())),
             Err(error) if is_under_way(&error) => {}
             Err(error) => return Err(error),
         }

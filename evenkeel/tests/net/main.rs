@@ -7,6 +7,7 @@ mod common {
 }
 
 mod closed;
+mod deferred;
 mod empty;
 mod faults;
 mod halves;
