@@ -57,13 +57,13 @@ impl<T: AsFd> AsyncFd<T> {
     /// `operation` has done nothing if the future was not completed.
     ///
     /// # Errors
-    /// Those of `operation`; there is no runtime, or it is over; or the system tells nothing of
-    /// such a descriptor.
+    /// Those of `operation`, [`Interrupted`](std::io::ErrorKind::Interrupted) among them; there is
+    /// no runtime, or it is over; or the system tells nothing of such a descriptor.
     pub fn read_with<'a, R>(
         &'a self,
         mut operation: impl FnMut(&T) -> Result<R> + Unpin + 'a,
     ) -> impl Future<Output = Result<R>> + 'a {
-        self.io.operate(Direction::Read, move |fd| operation(fd).map(Done::new))
+        self.io.call(Direction::Read, move |fd| operation(fd).map(Done::new))
     }
 
     /// Does the same each time that there may be room to write.
@@ -77,7 +77,7 @@ impl<T: AsFd> AsyncFd<T> {
         &'a self,
         mut operation: impl FnMut(&T) -> Result<R> + Unpin + 'a,
     ) -> impl Future<Output = Result<R>> + 'a {
-        self.io.operate(Direction::Write, move |fd| operation(fd).map(Done::new))
+        self.io.call(Direction::Write, move |fd| operation(fd).map(Done::new))
     }
 
     /// Calls `operation` as [`read_with`](Self::read_with) does, for a caller that is polled by
@@ -112,7 +112,7 @@ impl<T: AsFd> AsyncFd<T> {
         cx: &mut Context<'_>,
         mut operation: impl FnMut(&T) -> Result<R>,
     ) -> Poll<Result<R>> {
-        self.io.poll(cx, Direction::Read, move |fd| operation(fd).map(Done::new))
+        self.io.poll_call(cx, Direction::Read, move |fd| operation(fd).map(Done::new))
     }
 
     /// Does the same each time that there may be room to write.
@@ -124,7 +124,7 @@ impl<T: AsFd> AsyncFd<T> {
         cx: &mut Context<'_>,
         mut operation: impl FnMut(&T) -> Result<R>,
     ) -> Poll<Result<R>> {
-        self.io.poll(cx, Direction::Write, move |fd| operation(fd).map(Done::new))
+        self.io.poll_call(cx, Direction::Write, move |fd| operation(fd).map(Done::new))
     }
 
     /// Returns the descriptor's owner, which belongs to no runtime any more.
@@ -154,18 +154,20 @@ impl<T: AsFd> AsyncFd<T> {
         self.io.wait(Direction::Write).await
     }
 
-    /// Calls `operation` once, and notes if it would block, so that the next wait waits.
+    /// Calls `operation` once, if there may be something to read, and notes if it would block, so
+    /// that the next wait waits.
     ///
     /// # Errors
-    /// Those of `operation`.
+    /// Those of `operation`; [`WouldBlock`](std::io::ErrorKind::WouldBlock), and no call, if it is
+    /// known that there is nothing to read; or the descriptor's runtime is over.
     pub fn try_read_with<R>(&self, operation: impl FnOnce(&T) -> Result<R>) -> Result<R> {
         self.io.attempt(Direction::Read, operation)
     }
 
-    /// Does the same for an operation that writes.
+    /// Does the same for an operation that writes, if there may be room to write.
     ///
     /// # Errors
-    /// Those of `operation`.
+    /// Those of [`try_read_with`](Self::try_read_with), where it is known that there is no room.
     pub fn try_write_with<R>(&self, operation: impl FnOnce(&T) -> Result<R>) -> Result<R> {
         self.io.attempt(Direction::Write, operation)
     }

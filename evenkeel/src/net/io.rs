@@ -48,13 +48,34 @@ impl<T: AsFd> Io<T> {
         direction: Direction,
         operation: impl FnMut(&T) -> Result<Done<R>>,
     ) -> Poll<Result<R>> {
+        self.poll_call(cx, direction, uninterrupted(operation))
+    }
+
+    /// Makes an operation that a caller has given, for a caller that is polled by functions. One
+    /// that is interrupted is not repeated: it may be more than a system call.
+    pub(super) fn poll_call<R>(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        operation: impl FnMut(&T) -> Result<Done<R>>,
+    ) -> Poll<Result<R>> {
         ready!(budget::poll_unit(cx.waker()));
         let waker = cx.waker();
         self.poll_by(waker, direction, operation, |source| source.poll(waker, direction))
     }
 
     /// Makes an operation, as one of several futures.
-    pub(super) fn operate<R, F: FnMut(&T) -> Result<Done<R>>>(
+    pub(super) fn operate<R>(
+        &self,
+        direction: Direction,
+        operation: impl FnMut(&T) -> Result<Done<R>>,
+    ) -> Operation<'_, T, impl FnMut(&T) -> Result<Done<R>>> {
+        self.operation(direction, uninterrupted(operation))
+    }
+
+    /// Makes an operation that a caller has given, as one of several futures. One that is
+    /// interrupted is not repeated: it may be more than a system call.
+    pub(super) fn call<R, F: FnMut(&T) -> Result<Done<R>>>(
         &self,
         direction: Direction,
         operation: F,
@@ -124,7 +145,6 @@ impl<T: AsFd> Io<T> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.place.register(self.socket().as_fd())?
                 }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         };
@@ -142,6 +162,18 @@ impl<T: AsFd> Io<T> {
             self.place.wait_here(self.socket().as_fd());
         }
         result
+    }
+}
+
+/// Makes of a system call one that is repeated when a signal has interrupted it.
+fn uninterrupted<T, R>(mut call: impl FnMut(&T) -> Result<R>) -> impl FnMut(&T) -> Result<R> {
+    move |socket| {
+        loop {
+            match call(socket) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
     }
 }
 
@@ -221,7 +253,8 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
         while !step.is_over() {
             ready!(unit.poll(waker));
             let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
-            let advanced = io.poll_by(waker, *direction, |socket| step.advance(socket), wait);
+            let advance = uninterrupted(|socket| step.advance(socket));
+            let advanced = io.poll_by(waker, *direction, advance, wait);
             if advanced.is_pending() {
                 unit.owe();
             }

@@ -313,7 +313,6 @@ impl Source {
                     return Poll::Ready(Ok(result));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.clear(direction, seen),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }

@@ -6,7 +6,7 @@ use evenkeel::time::{Duration, sleep};
 use evenkeel::{block_on, spawn, yield_now};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::future::poll_fn;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Result, Write};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -266,6 +266,40 @@ fn operations_of_a_caller_wait_and_note_that_they_would_block() {
             one.connect(other.local_addr().unwrap()).await.unwrap();
             other.connect(one.local_addr().unwrap()).await.unwrap();
             check!(one, other, send);
+        });
+    });
+}
+
+/// Whether an operation may be repeated that a signal has interrupted, its caller knows alone.
+#[test]
+fn an_interrupted_operation_of_a_caller_is_returned() {
+    fn interrupted() -> Result<()> {
+        Err(ErrorKind::Interrupted.into())
+    }
+
+    fn assert_returned(result: Result<()>) {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Interrupted);
+    }
+
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (fd, mut peer) = std::os::unix::net::UnixStream::pair().unwrap();
+            fd.set_nonblocking(true).unwrap();
+            let fd = AsyncFd::new(fd);
+            let (stream, other) = UnixStream::pair().unwrap();
+            // Before they have waited, and after.
+            for _ in 0..2 {
+                assert_returned(fd.read_with(|_| interrupted()).await);
+                assert_returned(fd.write_with(|_| interrupted()).await);
+                assert_returned(poll_fn(|cx| fd.poll_read_with(cx, |_| interrupted())).await);
+                assert_returned(poll_fn(|cx| fd.poll_write_with(cx, |_| interrupted())).await);
+                assert_returned(stream.async_io(Interest::READABLE, interrupted).await);
+                assert_returned(stream.async_io(Interest::WRITABLE, interrupted).await);
+                peer.write_all(b"x").unwrap();
+                other.write_all(b"x").await.unwrap();
+                fd.readable().await.unwrap();
+                stream.readable().await.unwrap();
+            }
         });
     });
 }

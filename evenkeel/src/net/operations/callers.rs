@@ -67,7 +67,8 @@ macro_rules! callers_operations {
             /// call.
             ///
             /// # Errors
-            /// Those of `operation`; there is no runtime, or it is over.
+            /// Those of `operation`, [`Interrupted`](std::io::ErrorKind::Interrupted) among them;
+            /// there is no runtime, or it is over.
             ///
             /// # Examples
             /// ```
@@ -94,7 +95,7 @@ macro_rules! callers_operations {
                 interest: Interest,
                 mut operation: impl FnMut() -> std::io::Result<R>,
             ) -> std::io::Result<R> {
-                self.io.operate(interest.0, |_| operation().map(Done::new)).await
+                self.io.call(interest.0, |_| operation().map(Done::new)).await
             }
         }
     };
