@@ -89,7 +89,8 @@ const GATHERED: usize = 1_024;
 /// The most buffers of a system call; some systems refuse more.
 const MOST_BUFFERS: usize = 1_024;
 
-/// Writes several buffers. Without bytes it succeeds, whatever the state of the socket.
+/// Writes several buffers. Without bytes it makes no system call, and succeeds. Its callers look
+/// before whether the socket is ready, also without bytes.
 pub(super) fn write_vectored(stream: impl AsFd, buffers: &[IoSlice<'_>]) -> Result<Done<usize>> {
     let buffers = &buffers[..buffers.len().min(MOST_BUFFERS)];
     let (mut gathered, mut len) = ([0; GATHERED], 0);
