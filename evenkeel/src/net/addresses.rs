@@ -45,6 +45,7 @@ macro_rules! at_once {
 
 at_once!(
     SocketAddr,
+    &SocketAddr,
     std::net::SocketAddrV4,
     std::net::SocketAddrV6,
     (IpAddr, u16),

@@ -49,6 +49,12 @@ impl<T: AsFd> AsyncFd<T> {
         self.io.socket()
     }
 
+    /// Returns what it was made of, for a change. It must go on to return the same descriptor: the
+    /// system tells of that one.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.io.socket_mut()
+    }
+
     /// Calls `operation` until it does not fail with
     /// [`ErrorKind::WouldBlock`](std::io::ErrorKind::WouldBlock), each time that there may be
     /// something to read.

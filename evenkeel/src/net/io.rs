@@ -28,6 +28,10 @@ impl<T: AsFd> Io<T> {
         self.socket.as_ref().expect("a socket stays with its owner")
     }
 
+    pub(super) fn socket_mut(&mut self) -> &mut T {
+        self.socket.as_mut().expect("a socket stays with its owner")
+    }
+
     /// Takes the socket out of its set, and returns it. Nothing waits for it: the caller owns it.
     pub(super) fn into_inner(mut self) -> T {
         self.leave();

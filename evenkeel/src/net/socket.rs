@@ -102,6 +102,15 @@ impl TcpSocket {
         TcpListener::from_std(self.socket.into())
     }
 
+    /// Has the drop of the connection reset it, and discard what was not sent yet: a
+    /// [`set_linger`](Self::set_linger) of zero, with which no thread blocks.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_zero_linger(&self) -> Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
+
     /// Returns the address that it is bound to.
     ///
     /// # Errors

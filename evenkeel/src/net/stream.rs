@@ -174,6 +174,34 @@ impl TcpStream {
         SockRef::from(self).set_linger(linger)
     }
 
+    /// Has the drop of the stream reset the connection, and discard what was not sent yet: a
+    /// [`set_linger`](Self::set_linger) of zero, with which no thread blocks.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_zero_linger(&self) -> Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
+
+    /// Returns whether what comes is acknowledged at once (`TCP_QUICKACK`).
+    ///
+    /// # Errors
+    /// The system's.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn quickack(&self) -> Result<bool> {
+        SockRef::from(self).tcp_quickack()
+    }
+
+    /// Sets whether what comes is acknowledged at once (`TCP_QUICKACK`). The system changes that by
+    /// itself later on: set it again after each read that needs it.
+    ///
+    /// # Errors
+    /// The system's.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub fn set_quickack(&self, quickack: bool) -> Result<()> {
+        SockRef::from(self).set_tcp_quickack(quickack)
+    }
+
     /// Returns the hop limit of its packets.
     ///
     /// # Errors

@@ -118,6 +118,27 @@ impl UdpSocket {
         self.io.operate(Direction::Read, move |socket| socket.peek_from(buffer).map(Done::new))
     }
 
+    /// Does the same, for a caller that is polled by functions. Of several tasks that receive, the
+    /// last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`peek_from`](Self::peek_from).
+    pub fn poll_peek_from(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<Result<(usize, SocketAddr)>> {
+        self.io.poll(cx, Direction::Read, |socket| socket.peek_from(buffer).map(Done::new))
+    }
+
+    /// Receives as [`try_recv_from`](Self::try_recv_from) does, without taking.
+    ///
+    /// # Errors
+    /// Those of [`try_recv`](Self::try_recv).
+    pub fn try_peek_from(&self, buffer: &mut [u8]) -> Result<(usize, SocketAddr)> {
+        self.io.attempt(Direction::Read, |socket| socket.peek_from(buffer))
+    }
+
     /// Sends a datagram to an address, for a caller that is polled by functions. Of several tasks
     /// that send, the last one is woken.
     ///
@@ -154,6 +175,23 @@ impl UdpSocket {
         buffer: &'a mut [u8],
     ) -> impl Future<Output = Result<usize>> + Send + 'a {
         self.io.operate(Direction::Read, move |socket| socket.peek(buffer).map(Done::new))
+    }
+
+    /// Does the same, for a caller that is polled by functions. Of several tasks that receive, the
+    /// last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`peek`](Self::peek).
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Result<usize>> {
+        self.io.poll(cx, Direction::Read, |socket| socket.peek(buffer).map(Done::new))
+    }
+
+    /// Receives as [`try_recv`](Self::try_recv) does, without taking.
+    ///
+    /// # Errors
+    /// Those of [`try_recv`](Self::try_recv).
+    pub fn try_peek(&self, buffer: &mut [u8]) -> Result<usize> {
+        self.io.attempt(Direction::Read, |socket| socket.peek(buffer))
     }
 
     /// Sets whether it may send to all on its network (`SO_BROADCAST`).

@@ -155,6 +155,14 @@ impl UnixListener {
     pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_std(std_unix::UnixListener::bind_addr(&address(path.as_ref())?)?)
     }
+
+    /// Takes and clears the error that the system has kept for the listener, if any.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn take_error(&self) -> Result<Option<Error>> {
+        self.io.socket().take_error()
+    }
 }
 
 /// Returns the address of a path, or of an abstract name.

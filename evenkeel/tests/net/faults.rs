@@ -56,7 +56,7 @@ fn a_reset_ends_a_read_that_must_wait() {
             let (one, other) = pair().await.unwrap();
             let read = spawn(async move { one.read(&mut [0; 8]).await });
             evenkeel::time::sleep(Duration::from_millis(2)).await;
-            other.set_linger(Some(Duration::ZERO)).unwrap();
+            other.set_zero_linger().unwrap();
             drop(other);
             assert_eq!(read.await.unwrap().unwrap_err().kind(), ErrorKind::ConnectionReset);
         });

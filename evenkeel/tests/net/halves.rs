@@ -184,6 +184,9 @@ fn a_socket_keeps_its_options_when_it_connects_and_listens() {
             socket.set_recv_buffer_size(16_384).unwrap();
             assert!(socket.nodelay().unwrap() && socket.keepalive().unwrap());
             assert_eq!(socket.linger().unwrap(), Some(Duration::from_secs(3)));
+            let resets = TcpSocket::new_v4().unwrap();
+            resets.set_zero_linger().unwrap();
+            assert_eq!(resets.linger().unwrap(), Some(Duration::ZERO));
             assert!(socket.send_buffer_size().unwrap() >= 32_768);
             assert!(socket.recv_buffer_size().unwrap() >= 16_384);
             socket.bind(local).unwrap();
@@ -193,6 +196,11 @@ fn a_socket_keeps_its_options_when_it_connects_and_listens() {
             assert_eq!((stream.local_addr().unwrap(), peer), (mine, mine));
             assert!(stream.nodelay().unwrap());
             assert_eq!(stream.linger().unwrap(), Some(Duration::from_secs(3)));
+            #[cfg(target_os = "linux")]
+            for at_once in [false, true] {
+                stream.set_quickack(at_once).unwrap();
+                assert_eq!(stream.quickack().unwrap(), at_once);
+            }
             stream.write_all(b"x").await.unwrap();
             server.read_exact(&mut [0]).await.unwrap();
         });

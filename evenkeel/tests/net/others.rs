@@ -7,6 +7,7 @@ use evenkeel::{block_on, spawn, yield_now};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Result, Write};
+use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -65,6 +66,12 @@ fn datagrams_are_exchanged_without_waiting_and_by_functions() {
             assert_eq!(other.try_send(b"one").unwrap(), 3);
             one.readable().await.unwrap();
             assert_eq!(one.peek(&mut buffer).await.unwrap(), 3);
+            assert_eq!(poll_fn(|cx| one.poll_peek(cx, &mut buffer)).await.unwrap(), 3);
+            let peeked = poll_fn(|cx| one.poll_peek_from(cx, &mut buffer)).await;
+            assert_eq!(peeked.unwrap(), (3, there));
+            assert_eq!(one.try_peek(&mut buffer).unwrap(), 3);
+            assert_eq!(one.try_peek_from(&mut buffer).unwrap(), (3, there));
+            assert_eq!(one.try_peek_from(&mut []).unwrap(), (0, there));
             assert_eq!(one.try_recv_from(&mut buffer).unwrap(), (3, there));
             // One datagram says nothing of the next: a try has to find that there is none.
             assert_eq!(one.try_recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -99,6 +106,7 @@ fn unix_streams_and_datagrams_go_both_ways() {
             let path = folder.join("stream");
             assert_eq!(UnixStream::connect(&path).await.unwrap_err().kind(), ErrorKind::NotFound);
             let listener = UnixListener::bind(&path).unwrap();
+            assert!(listener.take_error().unwrap().is_none());
             assert_eq!(UnixListener::bind(&path).unwrap_err().kind(), ErrorKind::AddrInUse);
             let server = spawn(async move {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -315,7 +323,8 @@ fn other_descriptors_wait_too() {
             let (one, other) = std::os::unix::net::UnixStream::pair().unwrap();
             one.set_nonblocking(true).unwrap();
             other.set_nonblocking(true).unwrap();
-            let (one, other) = (AsyncFd::new(one), AsyncFd::new(other));
+            let (mut one, other) = (AsyncFd::new(one), AsyncFd::new(other));
+            assert_eq!(one.get_mut().as_raw_fd(), one.as_raw_fd());
             let would_block = one.try_read_with(|mut fd| fd.read(&mut [0]));
             assert_eq!(would_block.unwrap_err().kind(), ErrorKind::WouldBlock);
             let reader = spawn(async move {

@@ -31,7 +31,7 @@ fn requests_of_many_connections_come_back() {
             });
             let client = |me: u8| {
                 spawn(async move {
-                    let stream = TcpStream::connect(address).await.unwrap();
+                    let stream = TcpStream::connect(&address).await.unwrap();
                     for round in 0..50 {
                         let request = [me ^ round; 64];
                         stream.write_all(&request).await.unwrap();
