@@ -20,7 +20,6 @@
 use crate::primitives::slab::Slab;
 use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
 use crate::raw_task::rights::{Reference, Runnable};
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -40,11 +39,6 @@ pub(crate) struct Blocking {
     queued: Condvar,
     /// Wakes the thread that shuts the runtime down once the last blocking thread has left.
     left: Condvar,
-}
-
-thread_local! {
-    /// The runtime to which this blocking thread belongs.
-    static OWN: Cell<*const Blocking> = const { Cell::new(std::ptr::null()) };
 }
 
 #[derive(Debug, Default)]
@@ -125,11 +119,6 @@ impl Blocking {
         if state.threads == 0 { state.begin() } else { None }
     }
 
-    /// Makes the calling thread one of the blocking threads.
-    pub(crate) fn join_threads(&self) {
-        OWN.with(|own| own.set(self));
-    }
-
     /// Takes the oldest closure for the calling thread, which has run `done` before. Waits for one
     /// if there is none. If it returns `None`, the thread is counted out, and has to end.
     pub(crate) fn take(&self, done: Option<usize>) -> Option<(Runnable, usize)> {
@@ -178,11 +167,6 @@ impl Blocking {
         drop(state);
         self.queued.notify_all();
         queue.into()
-    }
-
-    /// Returns whether the calling thread is one of the runtime's blocking threads.
-    pub(crate) fn is_own_thread(&self) -> bool {
-        OWN.with(|own| std::ptr::eq(own.get(), self))
     }
 
     /// Waits until all threads have left, or until `deadline`, and returns the closures that run,

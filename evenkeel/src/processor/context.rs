@@ -23,6 +23,7 @@ use crate::topology::Distance;
 use crate::travel::journeys::Journeys;
 use crate::travel::operations::Operations;
 use std::cell::{Cell, RefCell};
+use std::iter::successors;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -63,6 +64,8 @@ pub(crate) struct Context {
     pub(crate) seat: Seat,
     /// The role of the thread.
     role: Role,
+    /// The context that the thread had entered last before this one; null for none.
+    below: Cell<*const Context>,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
     /// The task that the thread polls; null for none.
@@ -125,6 +128,11 @@ thread_local! {
 }
 
 thread_local! {
+    /// The context that the thread has entered last and not left.
+    static ENTERED: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
     /// The context with which the thread has [settled](Context::settle) as a worker.
     static SETTLED: Cell<Option<&'static Context>> = const { Cell::new(None) };
 }
@@ -140,6 +148,7 @@ struct Leave {
     context: *const Context,
     forking: *const Context,
     deque: *const Deque,
+    entered: *const Context,
 }
 
 impl Leave {
@@ -148,6 +157,7 @@ impl Leave {
             context: CONTEXT.with(Cell::get),
             forking: FORKING.with(Cell::get),
             deque: DEQUE.with(Cell::get),
+            entered: ENTERED.with(Cell::get),
         }
     }
 }
@@ -157,6 +167,7 @@ impl Drop for Leave {
         CONTEXT.with(|context| context.set(self.context));
         FORKING.with(|context| context.set(self.forking));
         DEQUE.with(|deque| deque.set(self.deque));
+        ENTERED.with(|context| context.set(self.entered));
     }
 }
 
@@ -170,6 +181,7 @@ impl Context {
     pub(crate) fn new(seat: Seat, now: u64) -> Self {
         Self {
             role: Role::of(&seat),
+            below: Cell::new(ptr::null()),
             seat,
             thread: id::among_threads(),
             task: Cell::new(ptr::null_mut()),
@@ -219,7 +231,7 @@ impl Context {
         self.role == Role::Worker
     }
 
-    /// Makes this the context of the thread while `f` runs.
+    /// Makes this the context of the thread while `f` runs. `f` does not enter it again.
     pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         let _leave = self.begin();
         f()
@@ -227,6 +239,8 @@ impl Context {
 
     fn begin(&self) -> Leave {
         let before = Leave::now();
+        self.below.set(before.entered);
+        ENTERED.with(|context| context.set(ptr::from_ref(self)));
         if self.role != Role::Spare {
             CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         }
@@ -564,6 +578,20 @@ pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
         Some(context) => f(Some(context)),
         None => with(f),
     })
+}
+
+/// Returns whether one of this thread's contexts is such: those that it has entered and not left,
+/// and that with which it has [settled](Context::settle). A worker that drives a current-thread
+/// runtime has its own one below the driver's.
+pub(crate) fn any(is_such: impl Fn(&Context) -> bool) -> bool {
+    let last = ENTERED.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread, and
+    // `is_such` cannot keep the result.
+    let last = unsafe { last.as_ref() };
+    // SAFETY: the context below was entered before this one, and is left after it.
+    let entered = successors(last, |context| unsafe { context.below.get().as_ref() });
+    let settled = SETTLED.try_with(Cell::get).ok().flatten();
+    entered.chain(settled).any(is_such)
 }
 
 /// Returns the context of this thread, if it has one: [`with`] without a closure, because the

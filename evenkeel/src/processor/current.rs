@@ -140,12 +140,11 @@ impl Drop for Entered {
 
 impl Shared {
     /// Returns whether the calling thread is a worker of the runtime, or runs one of its blocking
-    /// closures.
+    /// closures. It may drive another runtime meanwhile.
     pub(crate) fn is_own_thread(&self) -> bool {
-        let own_worker = context::with_any(|context| {
-            context.is_some_and(|context| std::ptr::eq(Arc::as_ptr(context.shared()), self))
-        });
-        own_worker || self.blocking.is_own_thread()
+        let is_own = |shared: &Arc<Self>| std::ptr::eq(Arc::as_ptr(shared), self);
+        context::any(|context| is_own(context.shared()))
+            || any(|entry| entry.kind == Kind::Closures && is_own(&entry.shared))
     }
 
     /// Returns whether a spawn by the calling thread comes too late.

@@ -19,6 +19,9 @@
 //!   has what it waits for. If the seat is free, it unparks the first waiter, as the giver would.
 //! - *Orphan*: the thread that abandons the runtime takes a free seat. From then on a giver without
 //!   waiters keeps the seat. Each of them has the runtime driven to its end.
+//! - *Put back*: a thread that has kept the seat can start no thread that drives, and is inside a
+//!   closure of `spawn_blocking`, for which the end of the runtime waits. It gives the seat back,
+//!   also without waiters, and withdraws once more after the closure.
 //! - *Close*: the driver of a runtime that is over keeps the seat, and unparks all waiters.
 //!
 //! # Why no waiter parks beside a free seat
@@ -107,6 +110,15 @@ impl Driving {
         let mut state = lock(&self.state);
         state.is_orphan = true;
         State::pass_on(state)
+    }
+
+    /// Gives back the seat of an orphan, which the caller cannot have driven now.
+    pub(crate) fn put_back(&self) {
+        let mut state = lock(&self.state);
+        state.is_taken = false;
+        if !state.waiters.is_empty() {
+            State::pass_on(state);
+        }
     }
 
     /// Sends all waiters on their way: the runtime is over.

@@ -12,6 +12,7 @@ use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
 use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
+use crate::scheduler::driver::Place;
 use crate::scheduler::{run, spawn};
 use crate::task::{self, JoinHandle, TaskInfo};
 use std::panic::Location;
@@ -47,34 +48,28 @@ where
 /// the caller does.
 fn start(shared: &Arc<Shared>) {
     let own = shared.clone();
-    let started = shared.start_thread("blocking", move || {
-        let _entered = current::enter_as(Kind::Closures, &own);
-        own.blocking.join_threads();
-        work(&own);
-    });
+    let started =
+        shared.start_thread("blocking", move || work(&own, |done| own.blocking.take(done)));
     if started.is_err() {
         shared.blocking.refused_thread();
-        let mut done = None;
-        while let Some((task, key)) = shared.blocking.take_unattended(done) {
-            run(shared, task);
-            done = Some(key);
-        }
+        work(shared, |done| shared.blocking.take_unattended(done));
     }
 }
 
-/// Runs closures until none has come for a while.
-fn work(shared: &Shared) {
+/// Runs the closures that `take` returns. Its argument is the closure that has run before.
+fn work(shared: &Arc<Shared>, take: impl Fn(Option<usize>) -> Option<(Runnable, usize)>) {
+    let entered = current::enter_as(Kind::Closures, shared);
     let mut done = None;
-    while let Some((task, key)) = shared.blocking.take(done) {
-        run(shared, task);
+    while let Some((task, key)) = take(done) {
+        run::run_elsewhere(task);
+        shared.note_completed_outside();
+        shared.go_outside();
         done = Some(key);
     }
-}
-
-fn run(shared: &Shared, task: Runnable) {
-    run::run_elsewhere(task);
-    shared.note_completed_outside();
-    shared.go_outside();
+    drop(entered);
+    // If a closure has abandoned its runtime, and could start no thread that drives it, this one
+    // does now.
+    drop(Place::of(shared));
 }
 
 /// Refuses closures that are spawned from then on, and returns those that have not begun, aborted.

@@ -186,7 +186,9 @@ impl Runtime {
     /// Begins to shut the runtime down as [`Shutdown::Drain`] does, and does not wait: the runtime
     /// takes no more tasks from outside, and its workers leave when all tasks, closures and jobs
     /// are complete. A [current-thread](Builder::new_current_thread) runtime that no thread drives
-    /// gets a thread for that; if the system refuses it, the caller drives, and does wait.
+    /// gets a thread for that; if the system refuses it, the caller drives, and does wait. Where a
+    /// closure of the runtime's [`spawn_blocking`](Self::spawn_blocking) is the caller, its thread
+    /// drives once it has no more closures.
     ///
     /// # Examples
     /// ```

@@ -131,7 +131,8 @@ fn give(shared: &Arc<Shared>) {
 }
 
 /// Has a thread of its own drive an abandoned runtime to its end. The caller has taken the seat. If
-/// the system refuses the thread, the caller drives.
+/// the system refuses the thread, the caller drives; but not inside a closure of the runtime, where
+/// it would wait for itself.
 fn finish(shared: &Arc<Shared>) {
     let own = shared.clone();
     let work = move || {
@@ -139,8 +140,12 @@ fn finish(shared: &Arc<Shared>) {
         let _level = Level::begin();
         drive(&own, Leave { is_due: &|| false, until: None }, |driver| driver.run());
     };
-    if shared.start_thread("driver", work.clone()).is_err() {
-        work();
+    if shared.start_thread("driver", work.clone()).is_ok() {
+        return;
+    }
+    match shared.driving.get() {
+        Some(driving) if shared.is_own_thread() => driving.put_back(),
+        _ => work(),
     }
 }
 

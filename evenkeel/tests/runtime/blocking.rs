@@ -4,6 +4,7 @@ use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::{Builder, Handle, Runtime, Shutdown};
 use std::collections::HashSet;
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
@@ -198,7 +199,10 @@ fn one_thread_runs_closures_in_their_order_and_the_metrics_show_those_that_wait(
 #[test]
 fn a_shutdown_runs_queued_closures_or_cancels_them() {
     let _watchdog = watchdog();
-    for mode in [Shutdown::Drain, Shutdown::Abort, Shutdown::Deadline(Duration::ZERO)] {
+    // The closures that run return within the grace, however busy the machine is.
+    let (deadline, grace) = (Duration::ZERO, Duration::from_secs(3_600));
+    let with_grace = Shutdown::DeadlineAndGrace { deadline, grace };
+    for mode in [Shutdown::Drain, Shutdown::Abort, with_grace] {
         let runtime = Builder::new().workers(1).blocking_threads(2).build().unwrap();
         let (begun, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let running: Vec<_> = (0..2)
@@ -232,6 +236,23 @@ fn a_shutdown_runs_queued_closures_or_cancels_them() {
         assert_eq!(report.aborted.len(), if mode == Shutdown::Drain { 0 } else { 100 });
         assert!(report.stuck.is_empty(), "{report}");
     }
+}
+
+/// No thread has so large a stack, so the spawning thread runs the closures. It is one of the
+/// runtime's own meanwhile. The second closure ends the runtime, and this thread drives it to its
+/// end afterwards.
+#[test]
+fn a_closure_on_the_spawning_thread_is_inside_its_runtime_and_may_end_it() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().stack_size(1 << 50).build().unwrap();
+    let here = || (thread::current().id(), Handle::try_current().is_some());
+    let closure = runtime.spawn_blocking(here);
+    assert_eq!(evenkeel::block_on(closure).unwrap(), (thread::current().id(), true));
+    assert!(Handle::try_current().is_none());
+    let (handle, waits) = (runtime.handle(), runtime.spawn(pending::<()>()));
+    let ender = handle.spawn_blocking(move || runtime.shutdown(Shutdown::Drain).detached);
+    assert!(evenkeel::block_on(ender).unwrap());
+    assert!(evenkeel::block_on(waits).unwrap_err().is_cancelled());
 }
 
 #[test]

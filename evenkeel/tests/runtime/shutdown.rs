@@ -145,17 +145,23 @@ fn abort_ends_what_waits_and_reports_it() {
 #[test]
 fn abort_cancels_closures_that_have_not_begun_and_waits_for_the_others() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = Builder::new().workers(2).blocking_threads(1).build().unwrap();
     let stuck = Stuck::new();
     let running = runtime.spawn_blocking(stuck.body());
     stuck.begun();
-    let handle = runtime.handle();
+    let queued = runtime.spawn_blocking(|| ());
+    let (handle, id) = (runtime.handle(), queued.id());
     let releaser = thread::spawn(move || {
-        until(|| handle.is_shutting_down());
+        until(|| queued.is_finished());
+        assert!(handle.is_shutting_down());
         stuck.release();
+        queued
     });
-    assert!(runtime.shutdown(Shutdown::Abort).is_clean());
-    releaser.join().unwrap();
+    let report = runtime.shutdown(Shutdown::Abort);
+    assert_eq!(report.aborted.iter().map(|task| task.id).collect::<Vec<_>>(), [id]);
+    assert!(report.stuck.is_empty(), "{report}");
+    let queued = releaser.join().unwrap();
+    assert!(evenkeel::block_on(queued).unwrap_err().is_cancelled());
     evenkeel::block_on(running).unwrap();
 }
 
@@ -282,6 +288,45 @@ fn a_task_that_ends_its_own_runtime_does_not_wait() {
         }
         assert!(evenkeel::block_on(other).unwrap_err().is_cancelled());
     }
+}
+
+/// The other runtime runs a closure on that thread, or drops a future there.
+#[test]
+fn a_task_may_end_its_own_runtime_while_its_thread_drives_another() {
+    let _watchdog = watchdog();
+    for in_closure in [true, false] {
+        let runtime = Builder::new().workers(1).build().unwrap();
+        let (give, take) = mpsc::channel::<Runtime>();
+        let task = runtime.handle().spawn(async move {
+            let own = take.recv().expect("it is given below");
+            let driven = Builder::new_current_thread().build().unwrap();
+            if in_closure {
+                driven.install(move || drop(own));
+            } else {
+                drop(driven.spawn(async move {
+                    let _own = own;
+                    pending::<()>().await;
+                }));
+            }
+        });
+        give.send(runtime).expect("the task waits for it");
+        evenkeel::block_on(task).unwrap();
+    }
+}
+
+#[test]
+fn a_task_spawns_while_its_runtime_drains_and_its_thread_drives_another() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let handle = runtime.handle();
+    let outer = runtime.spawn(async move {
+        until(|| handle.is_shutting_down());
+        let driven = Builder::new_current_thread().build().unwrap();
+        let inner = driven.install(|| handle.spawn(async { 7 }));
+        inner.await
+    });
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    assert_eq!(evenkeel::block_on(outer).unwrap().unwrap(), 7);
 }
 
 #[test]
