@@ -131,7 +131,7 @@ impl Handle {
         );
         let results = results.into_iter().map(|result| lock(&result.into_inner()).take());
         let results: Option<Vec<_>> = results.collect();
-        results.expect("broadcast is called on a runtime that is over")
+        results.expect("broadcast is called on a runtime that has begun to end")
     }
 }
 
@@ -139,8 +139,8 @@ impl<'scope> Scope<'scope> {
     /// Spawns a job for each worker of the runtime, which no other worker runs, unless that worker
     /// is [gone](broadcast()). A worker comes to it when it has nothing in its deque, or when it
     /// waits. A worker inside a closure that neither ends nor waits keeps the scope from ending.
-    /// What such a job locks must not be held across a fork. A runtime that is over has no workers,
-    /// and runs none.
+    /// What such a job locks must not be held across a fork. A runtime that has begun to shut down
+    /// drops jobs from outside.
     ///
     /// # Examples
     /// ```

@@ -147,8 +147,8 @@ impl Handle {
         errand::send(self, Box::new(move || here(|context| run(context.shared(), job))));
     }
 
-    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. A runtime that is over
-    /// has no workers.
+    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. A runtime that has
+    /// begun to shut down drops a broadcast from outside.
     ///
     /// # Examples
     /// Each worker empties a cache of its own, while the caller goes on:

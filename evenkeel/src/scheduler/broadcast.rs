@@ -46,8 +46,12 @@ fn heir(gone: &[bool], worker: usize) -> usize {
     successors.find(|&successor| !gone[successor]).unwrap_or(worker)
 }
 
-/// Leaves each worker its part. Returns false, and leaves none, if the runtime is over.
+/// Leaves each worker its part. Returns false, and leaves none, if the runtime is over, or if it
+/// has begun to shut down and the caller is none of its threads.
 pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> bool {
+    if shared.refuses_spawns() {
+        return false;
+    }
     let gone = lock(&shared.gone);
     if !shared.enter_jobs(shared.workers) {
         return false;

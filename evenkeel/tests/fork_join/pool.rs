@@ -9,6 +9,7 @@ use evenkeel::fork_join::{
     yield_local, yield_now,
 };
 use evenkeel::object::Object;
+use evenkeel::task::park;
 use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -247,9 +248,28 @@ fn a_broadcast_on_a_runtime_that_is_over_is_refused() {
     let handle = runtime.handle();
     drop(runtime);
     let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
-    assert_eq!(message(result), "broadcast is called on a runtime that is over");
+    assert_eq!(message(result), "broadcast is called on a runtime that has begun to end");
     handle.in_place_scope(|scope| scope.spawn_broadcast(|_, _| panic!("there is no worker")));
     handle.spawn_broadcast(|_| panic!("there is no worker"));
+    assert_eq!(handle.metrics().spawned_outside, 0, "what is refused is not counted");
+}
+
+#[test]
+fn a_runtime_that_drains_takes_broadcasts_from_its_own_tasks_alone() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let handle = runtime.handle();
+    let own = handle.clone();
+    let parked = runtime.spawn(async move {
+        park().await;
+        own.broadcast(|worker| worker.index())
+    });
+    let bell = parked.task();
+    runtime.detach();
+    let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
+    bell.unpark();
+    assert_eq!(message(result), "broadcast is called on a runtime that has begun to end");
+    assert_eq!(evenkeel::block_on(parked).unwrap(), [0, 1]);
 }
 
 fn order_in<'a>(
