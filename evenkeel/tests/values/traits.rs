@@ -43,6 +43,7 @@ fn runtimes_tasks_and_semaphores_may_be_used_after_a_panic() {
     is_unwind_safe::<LocalJoinHandle<&mut u8>>();
     is_unwind_safe::<CancellationToken>();
     is_unwind_safe::<Semaphore>();
+    is_unwind_safe::<Semaphore<Cell<u8>>>();
 }
 
 /// What is made before the program begins.
