@@ -133,8 +133,9 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Returns whether awaiting the handle returns at once: the task is complete, by its own end, a
-    /// panic or an abort, or a shutdown has left it behind as [stuck](JoinError::is_stuck).
+    /// Returns whether awaiting the handle does not wait: the task is complete, by its own end, a
+    /// panic or an abort, or a shutdown has left it behind as [stuck](JoinError::is_stuck). The
+    /// await returns at once, or yields first if the [slice](crate::budget) of the poll is over.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.live().is_none_or(|header| header.state.load_joined().joined() != Join::Done)

@@ -72,7 +72,9 @@ macro_rules! task_local {
 ///
 /// A value is there inside [`scope`](Self::scope) and [`sync_scope`](Self::sync_scope), and nowhere
 /// else. A task that is spawned inside a scope is outside of it: it gets a scope of its own, by
-/// `spawn(KEY.scope(KEY.get(), ..))`.
+/// `spawn(KEY.scope(KEY.get(), ..))`. But what the thread itself polls inside a scope finds the
+/// value: the local tasks of a [`LocalSet`](super::LocalSet) that is driven there, and the tasks of
+/// a [current-thread](crate::Builder::new_current_thread) runtime whose `block_on` is called there.
 ///
 /// While a poll waits in [`fork_join`](crate::fork_join), its thread runs other closures, which
 /// find the value of the scope that waits. Closures that run on other threads find none.

@@ -3,7 +3,7 @@
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
-use evenkeel::task::{JoinSet, LocalKey};
+use evenkeel::task::{JoinSet, LocalKey, LocalSet};
 use evenkeel::{Builder, Runtime, task_local, yield_now};
 use futures::future::join;
 use futures::poll;
@@ -104,6 +104,20 @@ fn a_scope_hides_the_outer_one_and_parts_of_a_task_have_their_own() {
         assert!(closure.await.unwrap().is_err());
     }));
     assert!(NUMBER.try_get().is_err());
+}
+
+/// The tasks belong to no scope, but the thread that polls them is inside one.
+#[test]
+fn what_the_thread_polls_inside_a_scope_finds_the_value() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let task = runtime.spawn(async { NUMBER.try_get() });
+    let found = NUMBER.sync_scope(1, || runtime.block_on(task));
+    assert_eq!(found.unwrap().unwrap(), 1);
+    let set = LocalSet::new();
+    let task = set.spawn_local(async { NUMBER.try_get() });
+    let found = runtime.block_on(NUMBER.scope(2, set.run_until(task)));
+    assert_eq!(found.unwrap().unwrap(), 2);
 }
 
 #[test]

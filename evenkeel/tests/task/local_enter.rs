@@ -50,6 +50,20 @@ fn code_outside_of_futures_spawns_in_a_set_that_is_entered() {
 }
 
 #[test]
+fn a_driver_that_has_entered_a_set_takes_its_tasks_inside() {
+    let _watchdog = watchdog();
+    let runtime = evenkeel::Builder::new_current_thread().build().unwrap();
+    let set = LocalSet::new();
+    let task = {
+        let _entered = set.enter();
+        runtime.block_on(runtime.spawn(async { drop(spawn_local(async {})) })).unwrap();
+        spawn_local(async { 7 })
+    };
+    assert_eq!(set.block_on(&runtime, task).unwrap(), 7);
+    assert!(runtime.block_on(runtime.spawn(async { is_outside() })).unwrap());
+}
+
+#[test]
 fn the_inner_set_is_current_whether_it_is_driven_or_entered() {
     let _watchdog = watchdog();
     let (outer, inner) = (LocalSet::new(), LocalSet::new());

@@ -33,7 +33,9 @@ struct Entry {
 ///
 /// # Panics
 /// If the caller is inside of no set; see [`LocalSet::spawn_local`](super::LocalSet::spawn_local).
-/// A task that is spawned on a worker is never inside of one.
+/// A task that a worker polls is never inside of one. A task of a
+/// [current-thread](crate::Builder::new_current_thread) runtime is inside of the set that its
+/// driver, the thread in `block_on`, has entered around that.
 ///
 /// # Examples
 /// ```

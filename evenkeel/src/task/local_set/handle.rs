@@ -71,8 +71,9 @@ impl<T> LocalJoinHandle<T> {
         self.waking.clone().abort();
     }
 
-    /// Returns whether awaiting the handle returns at once: the task is complete, by its own end, a
-    /// panic or an abort, or by the end of its set.
+    /// Returns whether awaiting the handle does not wait: the task is complete, by its own end, a
+    /// panic or an abort, or by the end of its set. The await returns at once, or yields first if
+    /// the [slice](crate::budget) of the poll is over.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.outcome.as_ref().is_none_or(|outcome| outcome.is_there())
