@@ -5,16 +5,21 @@ use evenkeel::topology::Topology;
 use evenkeel::{Handle, Runtime};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
+use std::thread;
 
 /// Hooks are the process's, so one test has its own at a time.
 static HOOK: Mutex<()> = Mutex::new(());
 
-/// The file that the panic of `f` names.
+/// The file that the panic of `f` names. Other threads may panic meanwhile.
 fn file_of(f: impl FnOnce()) -> String {
     static FILE: Mutex<String> = Mutex::new(String::new());
+    let own = thread::current().id();
     let _hook = HOOK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let before = panic::take_hook();
-    panic::set_hook(Box::new(|info| {
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().id() != own {
+            return;
+        }
         let file = info.location().map_or("", |location| location.file());
         *FILE.lock().expect("no panic while it is held") = file.to_owned();
     }));
