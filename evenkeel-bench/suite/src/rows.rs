@@ -141,11 +141,19 @@ impl<'a> Row<'a> {
         self.cells.iter().find(|cell| cell.peer.name == name)
     }
 
-    /// Returns the quantities with a figure in any cell.
+    /// Returns the quantities with a figure in any cell. If no run of the row completes, these are
+    /// all that are compared, too.
     pub fn quantities(&self) -> impl Iterator<Item = &'a Quantity> {
         let all: &'a [Quantity] = self.experiment.quantities;
-        all.iter()
-            .filter(|quantity| self.cells.iter().any(|cell| self.summary(quantity, cell).is_some()))
+        // What did not complete is infinitely bad by each compared quantity, also by one that is
+        // not measured in this row.
+        let is_complete = all.iter().any(|one| one.is_compared() && self.has(one, f64::is_finite));
+        all.iter().filter(move |one| self.has(one, |figure| figure.is_finite() || !is_complete))
+    }
+
+    /// Returns whether a run has such a figure.
+    fn has(&self, quantity: &Quantity, is: impl Fn(f64) -> bool) -> bool {
+        self.cells.iter().any(|cell| self.figures(quantity, cell).into_iter().any(&is))
     }
 
     /// Returns the figure of a cell.
@@ -311,6 +319,21 @@ pub(crate) mod tests {
             seen,
             [(2, Some("near"), vec!["evenkeel", "tokio"]), (1, None, vec!["evenkeel"])]
         );
+    }
+
+    #[test]
+    fn what_did_not_complete_has_no_figures_that_others_have_not() {
+        const LATE: Quantity = Quantity { name: "late", read: Read::Field("late"), ..NS };
+        let mut of = family();
+        of.experiments[0].quantities = &[NS, LATE];
+        let names = |records: &[Record]| {
+            let rows = rows(&of, records, &[]);
+            rows[0].quantities().map(|quantity| quantity.name).collect::<Vec<_>>()
+        };
+        let dnc = vec![Record { dnc: true, ..run("go", 2, 0.0) }; 3];
+        assert_eq!(names(&[three("evenkeel", [20.0; 3]), dnc.clone()].concat()), ["ns"]);
+        // A row in which nothing completes stays.
+        assert_eq!(names(&dnc), ["ns", "late"]);
     }
 
     #[test]
