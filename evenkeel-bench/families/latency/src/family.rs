@@ -86,9 +86,9 @@ impl Family for Latency {
     const ABOUT: &'static str = "\
         A thread outside of the runtime wakes a parked task and spawns another a thousand times \
         per second each, at times that are fixed beforehand. A delay is from just before that call \
-        until the task runs; the lateness of the sender itself is not in it, but a line of its \
-        own. In Go the sender is a goroutine, since no other thread can start one. Beside that run \
-        nothing (alone), tasks that compute for 1 ms each and come at random, as many as keep the \
+        until the task runs, and not from the time that was fixed: the lateness of the sender \
+        itself is not in it, but a line of its own. In Go the sender is a goroutine, since no \
+        other thread can start one. Beside that run nothing (alone), tasks that compute for 1 ms each and come at random, as many as keep the \
         workers busy for 70 % (compute), tasks that block their threads for 100 ms of every 101, \
         one at a time (block-one) or one for each worker (block-all), or loops of awaits that are always ready, \
         two for each worker (ready). A task that has not run some time after the last send, while \

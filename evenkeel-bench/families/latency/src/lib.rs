@@ -42,10 +42,6 @@ use suite::named;
 /// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Latency>();
 
-/// The bound that this project promises, and that pictures draw as a line: the longest delay of a
-/// light task. Only the picture knows it; no row is judged by it.
-pub const PROMISED: Duration = Duration::from_millis(15);
-
 /// The experiment's name on the command line and in the tables.
 pub(crate) const NAME: &str = "latency";
 

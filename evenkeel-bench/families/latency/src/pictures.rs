@@ -1,7 +1,7 @@
 //! The picture of the delays: from the median to the rarest, on a logarithmic axis.
 
 use crate::heat::{self, COLUMNS};
-use crate::{PROMISED, Variant};
+use crate::{Variant, promise};
 use suite::picture::{Group, Picture, Range, Shape, Strip};
 use suite::record::Record;
 use suite::rows::{Cell, Row};
@@ -14,10 +14,13 @@ pub(crate) fn of(rows: &[Row<'_>]) -> Vec<Picture> {
 }
 
 /// The name of the line of what this project promises.
-const LINE: &str = "evenkeel's promise";
+const LINE: &str = "promise, all workers stuck";
 
-fn line() -> Option<(f64, String)> {
-    Some((PROMISED.as_secs_f64() * 1e6, LINE.to_owned()))
+/// Returns the line of the longest delay that this project promises beside these loads, of which
+/// those in which a worker makes progress have none.
+fn line(variants: &[Variant], workers: usize) -> Option<(f64, String)> {
+    let all = variants.iter().filter_map(|&variant| promise::stuck(variant, workers));
+    all.max().map(|longest| (longest.as_secs_f64() * 1e6, LINE.to_owned()))
 }
 
 /// Draws when which delays occurred, of all runs that count.
@@ -28,11 +31,13 @@ fn heat_of(row: &Row<'_>) -> Picture {
         Strip { name: cell.peer.name, slot: cell.peer.slot, cells }
     };
     let strips = row.cells.iter().map(strip).filter(|strip| !strip.cells.is_empty());
+    let variant = row.case.variant.parse::<Variant>().ok();
+    let line = line(variant.as_slice(), row.case.workers);
     Picture {
         caption: format!("{}: delays of wakes over the runs' time", words::capital(&row.name())),
         says: "lower is better; the denser, the more",
         figure: "µs",
-        shape: Shape::Heat { columns: COLUMNS, strips: strips.collect(), line: line() },
+        shape: Shape::Heat { columns: COLUMNS, strips: strips.collect(), line },
     }
 }
 
@@ -54,7 +59,7 @@ fn ranges(rows: &[Row<'_>]) -> Vec<Picture> {
             caption: format!("From a wake to the task's run, {}", words::count(workers, "worker")),
             says: "lower is better",
             figure: "µs",
-            shape: Shape::Ranges { groups: groups.collect(), line: line() },
+            shape: Shape::Ranges { groups: groups.collect(), line: line(&Variant::ALL, workers) },
         }
     };
     workers.iter().map(of).collect()

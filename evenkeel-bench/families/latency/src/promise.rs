@@ -1,9 +1,9 @@
 //! The command `promise`: measures what the promise depends on, and tries to break it.
 //!
 //! Each phase puts a load on this project's runtime and sends light tasks from outside, as the
-//! experiment does. The longest delay of the phase is put beside its bound: that of stuck workers
-//! where no worker makes progress, else the formula of `docs/promise.md`. A task that does not run
-//! is beyond every bound.
+//! experiment does. The longest delay of the phase is put beside its bound, by the formulas of
+//! `docs/promise.md`: one is for workers of which some make progress, one for none. A task that
+//! does not run is beyond every bound.
 
 use std::fmt;
 use std::hint;
@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
 use clap::{Args, value_parser};
+use evenkeel_policy::budget::SLICE;
+use evenkeel_policy::relieving::LONGEST_NAP;
 
 use crate::board::{self, Ran, Run};
 use crate::delays::{Sent, micros};
 use crate::load::Load;
 use crate::sends::{self, Beside, Call};
-use crate::{PROMISED, USUAL_RATE};
+use crate::{USUAL_RATE, Variant};
 use suite::affinity::{self, confined};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel::Evenkeel;
@@ -37,11 +39,13 @@ pub struct Options {
     workers: Option<u16>,
 }
 
-/// The constants of the promise.
+/// The constants of the promise, with their letters in `docs/promise.md`.
 struct Promise {
-    /// The bound where no worker makes progress.
-    stuck: Duration,
-    /// How long a worker takes to look at another, for each worker that looks.
+    /// `C`: how long it takes until a relief comes where no worker makes progress.
+    call: Duration,
+    /// How long that relief takes for what each worker has.
+    take: Duration,
+    /// `H`: how long a worker takes to look at another, for each worker that looks.
     look: Duration,
     /// How often the longest poll counts.
     polls: u32,
@@ -55,13 +59,26 @@ struct Promise {
 
 /// What this project promises.
 const PROMISE: Promise = Promise {
-    stuck: PROMISED,
+    // Two naps of the lookout, and the delays of a kernel.
+    call: Duration::from_nanos(2 * LONGEST_NAP + 200_000),
+    take: Duration::from_micros(10),
     look: Duration::from_micros(450),
     polls: 6,
     wake: Duration::from_micros(9),
     share: 2.0,
     watch: Duration::from_millis(8),
 };
+
+/// Returns the bound of a light task beside a load in which no worker makes progress, on a system
+/// that takes no core away; `None` for other loads.
+pub(crate) fn stuck(variant: Variant, workers: usize) -> Option<Duration> {
+    let phase = match variant {
+        Variant::BlockAll => Phase::Blockers,
+        Variant::Ready => Phase::Ready,
+        Variant::Alone | Variant::Compute | Variant::BlockOne => return None,
+    };
+    Some(PROMISE.bound(&phase.ahead(workers, &QUIET)))
+}
 
 /// What a light task finds.
 struct Ahead {
@@ -81,13 +98,15 @@ impl Promise {
     /// The bound of a light task's delay.
     fn bound(&self, ahead: &Ahead) -> Duration {
         let Ahead { workers, progressing, ready, poll, longest, asleep } = *ahead;
+        let polls = longest * self.polls + self.wake * workers as u32;
+        // If no worker makes progress, one relief does, alone.
+        let work = poll.mul_f64(self.share * ready as f64 / progressing.max(1) as f64);
         if progressing == 0 {
-            return self.stuck;
+            return self.call + self.look + self.take * workers as u32 + polls + work;
         }
         let looks = workers.div_ceil(progressing) as u32;
-        let work = poll.mul_f64(self.share * ready as f64 / progressing as f64);
         let watch = if asleep { self.watch } else { Duration::ZERO };
-        self.look * looks + longest * self.polls + self.wake * workers as u32 + work + watch
+        self.look * looks + polls + work + watch
     }
 }
 
@@ -146,22 +165,31 @@ impl Phase {
         }
     }
 
-    /// What a light task finds, where the system takes a core away for `longest` at most.
-    fn ahead(self, workers: usize, longest: Duration) -> Ahead {
+    /// What a light task finds on this system.
+    fn ahead(self, workers: usize, system: &System) -> Ahead {
         let all = Ahead {
             workers,
             progressing: workers,
             ready: 2,
             poll: POLL,
-            longest: longest.max(POLL),
+            longest: system.gap.max(POLL),
             asleep: false,
         };
+        // A relief shares the cores with workers that are stuck and compute.
+        let stuck = Ahead { progressing: 0, longest: system.crowded.max(POLL), ..all };
         match self {
             Phase::Quiet => all,
             Phase::Bursts => Ahead { ready: BURST, ..all },
             Phase::Pairs => Ahead { ready: 2 * workers + 2, ..all },
+            Phase::Trap if workers == 1 => stuck,
             Phase::Trap => Ahead { progressing: workers - 1, asleep: true, ..all },
-            Phase::Ready | Phase::Blockers | Phase::Loops => Ahead { progressing: 0, ..all },
+            // One loop for each worker yields at the end of its slice.
+            Phase::Ready => {
+                let poll = Duration::from_nanos(SLICE);
+                Ahead { ready: workers + 2, poll, longest: stuck.longest.max(poll), ..stuck }
+            }
+            Phase::Blockers => Ahead { progressing: 0, ..all },
+            Phase::Loops => stuck,
         }
     }
 }
@@ -182,16 +210,14 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         let row = confined(workers, || attempt(phase, workers, time));
         rows.push(row.map_err(|fault| anyhow!("{phase}: {fault}"))?);
         // What the system does may change meanwhile.
-        system.gap = system.gap.max(confined(workers, || longest_gap(workers, LOOK_AGAIN)));
+        confined(workers, || system.look(workers, LOOK_AGAIN));
         interrupt::check()?;
     }
     if system.gap > DISTURBED {
-        note!(
-            "other programs use these cores: bounds with polls are wide, and those without narrow"
-        );
+        note!("other programs use these cores: the bounds are wide");
     }
     for row in &mut rows {
-        row.bound = PROMISE.bound(&row.phase.ahead(workers, system.gap));
+        row.bound = PROMISE.bound(&row.phase.ahead(workers, &system));
     }
     let cores = regime::name(before, regime::bounce());
     print(&format!(
@@ -210,6 +236,8 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 struct System {
     /// The longest time for which a thread that spins on its core did not run.
     gap: Duration,
+    /// The same where one thread more than there are workers spins on their cores.
+    crowded: Duration,
     /// From the wake of a parked thread to its run: the median and the longest.
     wake: (Duration, Duration),
 }
@@ -222,16 +250,28 @@ const WAKES: usize = 200;
 /// The gap from which the cores are not this program's own: a quiet system takes them for less.
 const DISTURBED: Duration = Duration::from_millis(1);
 
+/// A system that takes no core away.
+const QUIET: System =
+    System { gap: Duration::ZERO, crowded: Duration::ZERO, wake: (Duration::ZERO, Duration::ZERO) };
+
 impl System {
     fn measured(workers: usize) -> Self {
-        Self { gap: longest_gap(workers, LOOK), wake: wakes() }
+        let mut system = Self { wake: wakes(), ..QUIET };
+        system.look(workers, LOOK);
+        system
+    }
+
+    /// Looks for longer gaps, of both kinds.
+    fn look(&mut self, workers: usize, time: Duration) {
+        self.gap = self.gap.max(longest_gap(workers, time));
+        self.crowded = self.crowded.max(longest_gap(workers + 1, time));
     }
 }
 
-/// The longest gap of as many threads as there are workers.
-fn longest_gap(workers: usize, time: Duration) -> Duration {
+/// The longest gap of some threads.
+fn longest_gap(threads: usize, time: Duration) -> Duration {
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(move || gap(time))).collect();
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(move || gap(time))).collect();
         let gaps = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
         gaps.max().unwrap_or_default()
     })
@@ -243,9 +283,11 @@ impl fmt::Display for System {
         let (median, longest) = self.wake;
         write!(
             f,
-            "the system keeps a busy thread from its core for at most {} µs\n\
+            "the system keeps a busy thread from its core for at most {} µs, and for {} where \
+             one more is busy\n\
              a parked thread runs {} µs after its wake, and {} µs at most",
             us(self.gap),
+            us(self.crowded),
             us(median),
             us(longest)
         )
@@ -293,12 +335,12 @@ struct Row {
     bound: Duration,
 }
 
-/// Puts the load of a phase on the runtime. The bound of the result is preliminary.
+/// Puts the load of a phase on the runtime. The result has no bound yet.
 fn attempt(phase: Phase, workers: usize, time: Duration) -> Result<Row, Fault> {
     let (load, sends) = phase.run(workers, time);
     let run = Run { load, sends: &sends, patience: PATIENCE };
     let Ran { wakes, spawns, .. } = board::run::<Evenkeel>(workers, run)?;
-    Ok(Row::of(phase, &[wakes, spawns].concat(), PROMISE.stuck))
+    Ok(Row::of(phase, &[wakes, spawns].concat(), Duration::ZERO))
 }
 
 impl Row {
@@ -376,7 +418,7 @@ mod tests {
         assert_eq!(us(&ahead(6, 10_000, usual)), 900 + 1_200 + 72 + 6_666);
         assert_eq!(us(&ahead(1, 10_000, usual)), 3_600 + 1_200 + 72 + 40_000);
         assert_eq!(us(&ahead(8, 10_000, Duration::from_millis(5))), 450 + 30_000 + 72 + 5_000);
-        assert_eq!(PROMISE.bound(&ahead(0, 1, usual)), PROMISE.stuck);
+        assert_eq!(us(&ahead(0, 1, usual)), 8_200 + 450 + 80 + 1_200 + 72 + 4);
         let asleep = Ahead { asleep: true, ..ahead(8, 100, usual) };
         assert_eq!(us(&asleep), 450 + 1_200 + 72 + 50 + 8_000);
     }
@@ -394,13 +436,28 @@ mod tests {
     }
 
     #[test]
-    fn phases_without_progress_have_the_bound_of_stuck_workers() {
-        let none = Duration::ZERO;
-        for phase in [Phase::Ready, Phase::Blockers, Phase::Loops] {
-            assert_eq!(PROMISE.bound(&phase.ahead(2, none)), PROMISED, "{phase}");
+    fn phases_without_progress_have_the_bound_of_a_relief_which_grows_with_the_gap() {
+        let us = |phase: Phase, workers, gap, crowded| {
+            let [gap, crowded] = [gap, crowded].map(Duration::from_micros);
+            let system = System { gap, crowded, ..QUIET };
+            PROMISE.bound(&phase.ahead(workers, &system)).as_micros()
+        };
+        // Two workers; the polls of two light tasks count six times, and twice.
+        let two = 8_200 + 450 + 2 * 10 + 2 * 9 + 2 * 2 * 2;
+        for phase in [Phase::Blockers, Phase::Loops] {
+            assert_eq!(us(phase, 2, 0, 0), two + 6 * 2, "{phase}");
         }
-        assert_eq!(PROMISE.bound(&Phase::Trap.ahead(1, none)), PROMISED);
-        assert!(PROMISE.bound(&Phase::Trap.ahead(2, none)) < PROMISED);
+        assert_eq!(us(Phase::Blockers, 2, 4_000, 9_000), two + 6 * 4_000);
+        assert_eq!(us(Phase::Loops, 2, 4_000, 9_000), two + 6 * 9_000);
+        // Loops that yield are ahead too, with polls of 50 µs.
+        let ready = 8_200 + 450 + 2 * 10 + 2 * 9 + 2 * 4 * 50;
+        assert_eq!(us(Phase::Ready, 2, 0, 0), ready + 6 * 50);
+        let lines = Variant::ALL.map(|of| stuck(of, 2).map(|line| line.as_micros()));
+        assert_eq!(lines, [None, None, None, Some(two + 6 * 2), Some(ready + 6 * 50)]);
+        assert_eq!(us(Phase::Ready, 2, 0, 9_000), ready + 6 * 9_000);
+        let one = 8_200 + 450 + 10 + 9 + 2 * 2 * 2;
+        assert_eq!(us(Phase::Trap, 1, 0, 9_000), one + 6 * 9_000);
+        assert_eq!(us(Phase::Trap, 2, 0, 9_000), 2 * 450 + 2 * 9 + 8 + 6 * 2 + 8_000);
     }
 
     /// Each phase ends, and has its tasks.
