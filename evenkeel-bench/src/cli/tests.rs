@@ -51,6 +51,11 @@ fn servers_have_a_case_for_each_number_of_connections_and_size() {
         // More than any limit of descriptors.
         ("--bench echo --connections 99999999999", "99999999999 connections need more descriptors"),
         ("--bench idle --arrivals 7", "--arrivals is not for idle"),
+        (
+            "--bench http --variant plain --arrivals 7",
+            "--arrivals is for variants with fixed times",
+        ),
+        ("--bench http --connections 49", "one slow reader in 50 connections, so none in 49"),
         ("--bench http --bytes 64", "--bytes is not for http"),
         ("--bench http --variant lazy", "known are plain, steady, computing, blocking, slow"),
     ] {

@@ -65,7 +65,7 @@ fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
 const BESIDE: [(&str, &str); 3] = [
     ("growth", "--bench growth_tasks,growth_timers --n 10,1001"),
     ("growth", "--bench growth_moves --n 1001"),
-    ("serving", "--bench echo,http,idle,soak --connections 2 --bytes 64 --procs 1 --seconds 0.1"),
+    ("serving", "--bench echo,http,idle,soak --connections 50 --bytes 64 --procs 1 --seconds 0.1"),
 ];
 
 /// Runs the shortest session once. A family writes only declared fields, and written records are

@@ -46,11 +46,11 @@ use suite::output::say;
 /// The hidden command with which the suite's program calls itself.
 pub const COMMAND: &str = "serving-client";
 
-/// The connections of heavy requests, enough that few of them wait for each other.
+/// The fewest connections of heavy requests, enough that few of them wait for each other.
 const HEAVIES: usize = 32;
 
 /// One connection in this many reads slowly.
-const SLOW_ONE_IN: usize = 50;
+pub(crate) const SLOW_ONE_IN: usize = 50;
 
 /// The receive buffer of a connection that reads slowly: a small one, so that the server waits.
 const SLOW_RECEIVE: usize = 16 << 10;
@@ -104,9 +104,11 @@ fn page(args: &ClientArgs, connection: usize) -> Page {
     }
 }
 
-/// Returns the connections that a client opens, those of heavy requests included.
-pub(crate) fn opened(connections: usize, variant: Variant) -> usize {
-    connections + if variant.heavy_one_in() > 0 { HEAVIES } else { 0 }
+/// Returns the connections that a client of some threads opens, those of heavy requests included.
+/// Of these each thread has one at least.
+pub(crate) fn opened(connections: usize, variant: Variant, threads: usize) -> usize {
+    let heavies = if variant.heavy_one_in() > 0 { HEAVIES.max(threads) } else { 0 };
+    connections.saturating_add(heavies)
 }
 
 /// Returns the thread of each connection: as many for each, in an order that is drawn anew for each
@@ -126,8 +128,14 @@ fn deal(threads: usize, seed: u64) -> impl Iterator<Item = usize> {
     .flatten()
 }
 
+/// Returns the thread of each of `all` connections. Those of heavy requests, which come last, begin
+/// a round of their own, in which each thread gets one.
+fn dealt(connections: usize, all: usize, threads: usize, seed: u64) -> impl Iterator<Item = usize> {
+    deal(threads, seed).take(connections).chain(deal(threads, seed).take(all - connections))
+}
+
 fn phases<W: Wire>(args: &ClientArgs, wire: impl Fn() -> W) -> anyhow::Result<()> {
-    let all = opened(args.connections, args.variant);
+    let all = opened(args.connections, args.variant, args.threads);
     limit::raise(all)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let threads = args.threads.min(args.connections);
@@ -135,16 +143,18 @@ fn phases<W: Wire>(args: &ClientArgs, wire: impl Fn() -> W) -> anyhow::Result<()
     let drivers: anyhow::Result<Vec<_>> =
         (0..threads).map(|_| Driver::new(wire(), patience)).collect();
     let mut drivers = drivers?;
-    for (number, thread) in deal(threads, args.seed).take(all).enumerate() {
+    for (number, thread) in dealt(args.connections, all, threads, args.seed).enumerate() {
         let page = page(args, number);
         let stream = connect(address, (page == Page::Large).then_some(SLOW_RECEIVE))?;
         drivers[thread].add(Connection::new(stream, number, page))?;
     }
     let rate = f64::from(args.rate) / threads as f64;
     let pace = |(thread, driver): (usize, &Driver<W>)| {
-        (args.rate > 0).then(|| Pace::new(driver, args.variant, rate, args.seed, thread))
+        let is_open = args.rate > 0;
+        is_open.then(|| Pace::new(driver, args.variant, rate, args.seed, thread)).transpose()
     };
-    let mut paces: Vec<_> = drivers.iter().enumerate().map(pace).collect();
+    let paces: anyhow::Result<Vec<_>> = drivers.iter().enumerate().map(pace).collect();
+    let mut paces = paces?;
     let mut lives: Vec<_> = drivers.iter().map(|_| Lives::new(address, args.life)).collect();
     for line in io::stdin().lock().lines() {
         let time = Duration::from_millis(line?.parse().context("a phase has a time")?);
@@ -201,7 +211,8 @@ fn seen(tally: &Tally, time: Duration, cpu: Duration) -> Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::deal;
+    use super::{HEAVIES, deal, dealt, opened};
+    use crate::Variant;
 
     #[test]
     fn threads_have_as_many_connections_and_none_is_paired_with_a_turn() {
@@ -210,5 +221,18 @@ mod tests {
         let in_turns = threads.iter().enumerate().filter(|&(number, thread)| number % 2 == *thread);
         assert!((30..70).contains(&in_turns.count()));
         assert!(deal(1, 1).take(10).all(|thread| thread == 0));
+    }
+
+    #[test]
+    fn each_thread_has_a_connection_for_heavy_requests() {
+        for threads in [1, 2, HEAVIES, 40, 50] {
+            let all = opened(50, Variant::Computing, threads);
+            let mut heavies: Vec<_> = dealt(50, all, threads, 1).skip(50).collect();
+            assert!(heavies.len() >= HEAVIES);
+            heavies.sort_unstable();
+            heavies.dedup();
+            assert_eq!(heavies.len(), threads);
+        }
+        assert_eq!(opened(50, Variant::Steady, 40), 50);
     }
 }

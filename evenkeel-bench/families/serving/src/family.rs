@@ -9,6 +9,7 @@ use clap::{Args, value_parser};
 
 use super::Variant;
 use super::client::echo::LEAST;
+use super::client::{SLOW_ONE_IN, opened};
 use super::foreign::go::Go;
 use super::peer::Peer;
 use super::run::{Host, Outcome, run};
@@ -237,18 +238,9 @@ impl Family for Serving {
         let time = asked.is_given("seconds").then_some(asked.time);
         let most = limit::most_connections();
         let connections: Vec<usize> = options.connections.iter().map(|one| one.get()).collect();
-        if let Some(&many) = connections.iter().find(|&&many| many > most) {
-            return Err(Usage(limit::refusal(many, most)).into());
-        }
         let mut specs = Vec::new();
         for bench in asked.benches::<Bench>()? {
-            let usual = match bench {
-                Bench::Echo => ECHO_CONNECTIONS.map(|many| many.min(most)).to_vec(),
-                Bench::Http => vec![HTTP_CONNECTIONS],
-                // Two clients have as many each, and the server has both.
-                Bench::Idle => vec![IDLE_CONNECTIONS.min(most / 2)],
-                Bench::Soak => vec![SOAK_CONNECTIONS],
-            };
+            let usual = usual(bench, most);
             let (time, warm_up, life) = match bench {
                 Bench::Soak => (time.unwrap_or(SOAK_TIME), SOAK_WARM_UP, LIFE),
                 Bench::Echo | Bench::Http | Bench::Idle => (time.unwrap_or(USUAL_TIME), WARM_UP, 0),
@@ -280,6 +272,7 @@ impl Family for Serving {
                 }
             }
         }
+        check(&specs, options.arrivals, most)?;
         Ok(specs)
     }
 
@@ -337,6 +330,46 @@ impl Family for Serving {
             Bench::Soak => figures_of_soak(&soak::run(host, &spec)?, &spec),
         }))
     }
+}
+
+/// Returns the usual numbers of connections, where a process may have `most`.
+fn usual(bench: Bench, most: usize) -> Vec<usize> {
+    match bench {
+        Bench::Echo => {
+            let mut all = ECHO_CONNECTIONS.map(|many| many.min(most.max(1))).to_vec();
+            all.dedup();
+            all
+        }
+        Bench::Http => vec![HTTP_CONNECTIONS],
+        Bench::Idle => vec![IDLE_CONNECTIONS.min((most / 2).max(1))],
+        Bench::Soak => vec![SOAK_CONNECTIONS],
+    }
+}
+
+/// Returns an error if an experiment has too few connections for what it is about, or more than a
+/// process may have, or if an option means nothing to any of them.
+fn check(specs: &[Spec], arrivals: Option<u32>, most: usize) -> Result<(), Usage> {
+    for &Spec { bench, variant, connections, workers, .. } in specs {
+        if variant == Variant::Slow && connections < SLOW_ONE_IN {
+            return Err(Usage(format!(
+                "{variant} has one slow reader in {SLOW_ONE_IN} connections, so none in \
+                 {connections}: ask for {SLOW_ONE_IN} or more, or for other variants"
+            )));
+        }
+        let opened = match bench {
+            // Two clients have as many each, and the server has both.
+            Bench::Idle => connections.saturating_mul(2),
+            Bench::Echo | Bench::Http | Bench::Soak => opened(connections, variant, workers),
+        };
+        if opened > most {
+            return Err(Usage(limit::refusal(opened, most)));
+        }
+    }
+    if arrivals.is_some() && specs.iter().all(|spec| spec.rate == 0) {
+        let plain = Variant::Plain;
+        return Err(Usage(format!("--arrivals is for variants with fixed times, not for {plain}")));
+    }
+    Ok(())
 }
 
 /// A spec for each size of messages.
@@ -434,6 +467,47 @@ mod tests {
         };
         assert_eq!(rates(None), [0, 4_000, 4_000, 4_000, 4_000]);
         assert_eq!(rates(Some(7)), [0, 7, 7, 7, 7]);
+    }
+
+    #[test]
+    fn connections_are_counted_as_the_experiment_opens_them() {
+        assert_eq!((usual(Bench::Echo, 100), usual(Bench::Idle, 100)), (vec![1, 100], vec![50]));
+        assert_eq!(usual(Bench::Echo, 20_000), ECHO_CONNECTIONS);
+        assert_eq!((usual(Bench::Echo, 0), usual(Bench::Idle, 1)), (vec![1], vec![1]));
+        let of = |bench, variant, connections, workers| {
+            let spec = Spec { variant, connections, workers, rate: 1, ..spec(bench) };
+            check(&[spec], None, 200).map_err(|error| error.0)
+        };
+        let of_http =
+            |variant, connections, workers| of(Bench::Http, variant, connections, workers);
+        of(Bench::Echo, Variant::Plain, 200, 2).unwrap();
+        of(Bench::Idle, Variant::Plain, 100, 2).unwrap();
+        of_http(Variant::Steady, 200, 2).unwrap();
+        of_http(Variant::Computing, 168, 2).unwrap();
+        let refused = [
+            (of(Bench::Echo, Variant::Plain, 201, 2), 201),
+            (of(Bench::Idle, Variant::Plain, 101, 2), 202),
+            (of_http(Variant::Blocking, 169, 2), 201),
+            (of_http(Variant::Computing, 168, 33), 201),
+        ];
+        for (refused, opened) in refused {
+            let why = refused.unwrap_err();
+            assert!(why.starts_with(&format!("{opened} connections need more")), "{why}");
+        }
+        of_http(Variant::Slow, 50, 2).unwrap();
+        let why = of_http(Variant::Slow, 49, 2).unwrap_err();
+        assert!(why.contains("one slow reader in 50 connections, so none in 49"), "{why}");
+    }
+
+    #[test]
+    fn arrivals_need_a_variant_with_fixed_times() {
+        let of = |variants: &[Variant]| {
+            let specs = of_variants(&spec(Bench::Http), variants, Some(7));
+            check(&specs, Some(7), 1_000).map_err(|error| error.0)
+        };
+        of(&[Variant::Plain, Variant::Steady]).unwrap();
+        let why = of(&[Variant::Plain]).unwrap_err();
+        assert!(why.contains("--arrivals") && why.contains("not for plain"), "{why}");
     }
 
     #[test]

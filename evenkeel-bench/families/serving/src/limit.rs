@@ -27,11 +27,11 @@ pub(crate) fn raise(connections: usize) -> anyhow::Result<()> {
         .context("cannot raise the soft limit of descriptors to the hard one")
 }
 
-/// Returns why there cannot be so many connections.
+/// Returns why a process cannot have so many connections.
 pub(crate) fn refusal(connections: usize, most: usize) -> String {
     format!(
-        "{connections} connections need more descriptors than a process may have here: ask for \
-         {most} at most, or raise the hard limit (`ulimit -Hn`)"
+        "{connections} connections need more descriptors than a process may have here, which are \
+         enough for {most}: ask for fewer, or raise the hard limit (`ulimit -Hn`)"
     )
 }
 
@@ -46,6 +46,6 @@ mod tests {
         assert_eq!(current, maximum);
         let most = most_connections();
         let error = raise(most + 1).unwrap_err().to_string();
-        assert!(error.contains(&format!("ask for {most} at most")), "{error}");
+        assert!(error.contains(&format!("enough for {most}: ask for fewer")), "{error}");
     }
 }

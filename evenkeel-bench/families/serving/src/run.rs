@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 
 use crate::client;
@@ -71,17 +71,14 @@ impl Server {
     /// Starts the server of a peer.
     pub(crate) fn start(host: Host<'_>, spec: &Spec, buffer: usize) -> anyhow::Result<Self> {
         let service = service(spec.bench);
+        let connections = client::opened(spec.connections, spec.variant, spec.workers);
         let peer = match host {
             Host::Own(peer) => peer,
             Host::Go(program) => {
                 return program.start(service, spec.workers, buffer).map(Self::Told);
             }
-            Host::Nginx => {
-                let connections = client::opened(spec.connections, spec.variant);
-                return Nginx::start(spec.workers, connections).map(Self::Nginx);
-            }
+            Host::Nginx => return Nginx::start(spec.workers, connections).map(Self::Nginx),
         };
-        let connections = client::opened(spec.connections, spec.variant);
         let told = [spec.workers, connections, buffer].map(|number| number.to_string());
         let [workers, connections, buffer] = told.each_ref().map(String::as_str);
         let arguments = [
@@ -124,7 +121,7 @@ impl Server {
     pub(crate) fn mark(&mut self) -> anyhow::Result<Mark> {
         match self {
             Self::Told(process) => ask(process, MARK, PATIENCE).context("the server"),
-            Self::Nginx(nginx) => nginx.mark(),
+            Self::Nginx(_) => bail!("nginx serves no experiment that asks for this"),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct Seen {
     pub(crate) within: u64,
     /// Light requests, whose delays are below.
     pub(crate) light: u64,
-    /// The delays of light requests; those that are too few for a quantile are left out of it.
+    /// The delays of light requests. The family leaves out rare quantiles of too few of them.
     pub(crate) delays: Quantiles,
     /// How late the client began its requests, where their times are fixed beforehand.
     pub(crate) late: Quantiles,

@@ -8,6 +8,8 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::ensure;
+
 use super::driver::{Driver, Tally, WAIT};
 use super::wire::Wire;
 use crate::Variant;
@@ -43,8 +45,9 @@ struct Turns {
 }
 
 impl Turns {
-    fn take(&mut self) -> Option<usize> {
-        let place = self.places.get(self.next % self.places.len().max(1)).copied();
+    /// Panics if there are no places.
+    fn take(&mut self) -> usize {
+        let place = self.places[self.next % self.places.len()];
         self.next += 1;
         place
     }
@@ -59,28 +62,39 @@ struct Slow {
 
 impl Pace {
     /// Creates that of thread number `thread`, with `rate` requests per second in all, over these
-    /// connections.
+    /// connections. Fails if requests of a kind would have none, and be lost.
     pub(super) fn new<W: Wire>(
         driver: &Driver<W>,
         variant: Variant,
         rate: f64,
         seed: u64,
         thread: usize,
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
         let of = |is: fn(Page) -> bool| {
             let all = driver.connections.iter().enumerate();
             all.filter(|(_, one)| is(one.page())).map(|(place, _)| place).collect::<Vec<_>>()
         };
         let turns = |places| Turns { places, next: 0 };
         let slow = of(|page| page == Page::Large).into_iter();
-        Self {
+        let pace = Self {
             pause: 1.0 / rate,
             heavy: variant.heavy_one_in(),
             random: Random::new(seed, thread),
             lights: turns(of(|page| page == Page::Light)),
             heavies: turns(of(|page| matches!(page, Page::Compute | Page::Block))),
             slow: slow.map(|place| Slow { place, is_readable: false }).collect(),
-        }
+        };
+        let lacks = |turns: &Turns| turns.places.is_empty();
+        ensure!(
+            !lacks(&pace.lights),
+            "thread {thread} of the client has no connection for light requests: ask for more \
+             connections"
+        );
+        ensure!(
+            pace.heavy == 0 || !lacks(&pace.heavies),
+            "thread {thread} of the client has no connection for heavy requests"
+        );
+        Ok(pace)
     }
 
     /// Draws the pause before a request.
@@ -90,7 +104,7 @@ impl Pace {
     }
 
     /// Draws the connection of a request.
-    fn place(&mut self) -> Option<usize> {
+    fn place(&mut self) -> usize {
         let is_heavy = self.heavy > 0 && self.random.below(self.heavy) == 0;
         if is_heavy { self.heavies.take() } else { self.lights.take() }
     }
@@ -111,10 +125,8 @@ pub(super) fn run<W: Wire>(
         let mut now = Instant::now();
         while due <= now && due < until {
             tally.late.add(now.duration_since(due));
-            if let Some(place) = pace.place() {
-                let connection = &mut driver.connections[place];
-                driver.busy += usize::from(connection.queue(&mut driver.wire, due)?);
-            }
+            let connection = &mut driver.connections[pace.place()];
+            driver.busy += usize::from(connection.queue(&mut driver.wire, due)?);
             due += pace.pause();
             now = Instant::now();
         }

@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::pages::Page;
-use crate::told::{Mark, Time};
+use crate::told::Time;
 use suite::kit::installer::Package;
 use suite::kit::places::{PATH, Places};
 use suite::kit::toolchain::Workshop;
@@ -101,17 +101,6 @@ impl Nginx {
         let of = |process| number(&format!("/proc/{process}/schedstat"), 0);
         let all = self.processes()?.into_iter().map(of).sum::<anyhow::Result<u64>>();
         all.map(|cpu_ns| Time { cpu_ns })
-    }
-
-    /// Returns what its workers have.
-    pub(crate) fn mark(&self) -> anyhow::Result<Mark> {
-        let mut all = Mark { resident: 0, descriptors: 0 };
-        for process in self.processes()? {
-            let pages = number(&format!("/proc/{process}/statm"), 1)?;
-            all.resident += pages * rustix::param::page_size() as u64;
-            all.descriptors += fs::read_dir(format!("/proc/{process}/fd"))?.count() as u64;
-        }
-        Ok(all)
     }
 
     /// Returns its workers.
