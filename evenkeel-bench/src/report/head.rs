@@ -11,7 +11,7 @@ use suite::words;
 
 /// Renders the bars of all families, and the worst losses below them.
 pub(super) fn summary(outcome: &Outcome) -> Markup {
-    let most = outcome.families.iter().map(|family| total(&family.tally)).max().unwrap_or(0);
+    let most = outcome.families.iter().map(|family| family.tally.all()).max().unwrap_or(0);
     html! {
         section.summary {
             @for family in &outcome.families {
@@ -46,22 +46,18 @@ pub(super) fn summary(outcome: &Outcome) -> Markup {
     }
 }
 
-/// Renders the rows of a family by their outcome; the length of a part is its number of rows.
+/// Renders the comparisons of a family by their outcome; the length of a part is their number.
 fn bar(tally: &Tally, most: usize) -> Markup {
-    let width = |rows: usize| rows as f64 * 100.0 / most.max(1) as f64;
+    let width = |count: usize| count as f64 * 100.0 / most.max(1) as f64;
     html! {
         div.bar role="img" aria-label=(tally.words()) {
-            @for (kind, rows) in tally.parts() {
-                @if rows > 0 {
-                    i.{ "piece " (class(kind)) } style={ "width:" (format!("{:.2}%", width(rows))) } {}
+            @for (kind, count) in tally.parts() {
+                @if count > 0 {
+                    i.{ "piece " (class(kind)) } style={ "width:" (format!("{:.2}%", width(count))) } {}
                 }
             }
         }
     }
-}
-
-fn total(tally: &Tally) -> usize {
-    tally.parts().iter().map(|(_, rows)| rows).sum()
 }
 
 /// Returns the name of a kind in the style sheet.
