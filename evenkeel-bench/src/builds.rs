@@ -37,7 +37,7 @@ const SETTING: &str = "build";
 const PROFILE: &str = "default-build";
 
 /// The family with hot paths that are compiled into the program that uses them.
-const FAMILY: &str = "scheduling";
+pub(crate) const FAMILY: &str = "scheduling";
 
 /// The peers that are compiled with this program.
 const PEERS: &str = "evenkeel,tokio-hand,tokio-native";
@@ -180,6 +180,17 @@ fn built() -> anyhow::Result<PathBuf> {
     lines.lines().filter_map(executable).next_back().context("cargo names no program")
 }
 
+/// Returns the words behind `run` with which a build measures a round.
+pub(crate) fn line(options: &Options, round: u32) -> Vec<String> {
+    let peers: Vec<&str> = PEERS.split(',').collect();
+    let turns = runner::turns(peers.len(), round as usize);
+    let peers: Vec<&str> = turns.into_iter().map(|place| peers[place]).collect();
+    let (peers, seed) = (peers.join(","), (round + 1).to_string());
+    let words = ["--json", "--repeats", "1", "--runtime", &peers, "--bench", &options.bench];
+    let more = ["--seconds", &options.seconds, "--seed", &seed];
+    words.into_iter().chain(more).map(str::to_owned).collect()
+}
+
 /// Runs one round of one build. Passes each run to `each` as it ends.
 fn measure(
     program: &Path,
@@ -188,15 +199,11 @@ fn measure(
     of: &Description,
     each: &mut dyn FnMut(Record) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let peers: Vec<&str> = PEERS.split(',').collect();
-    let turns = runner::turns(peers.len(), round as usize);
-    let peers: Vec<&str> = turns.into_iter().map(|place| peers[place]).collect();
     // A file, since nothing reads a second pipe meanwhile.
     let mut remarks = tempfile::tempfile().context("cannot make a file for remarks")?;
     let mut child = Command::new(program)
-        .args(["run", "--json", "--repeats", "1", "--runtime", &peers.join(",")])
-        .args(["--bench", &options.bench, "--seconds", &options.seconds])
-        .args(["--seed", &(round + 1).to_string()])
+        .arg("run")
+        .args(line(options, round))
         .stdout(Stdio::piped())
         .stderr(remarks.try_clone()?)
         .spawn()

@@ -110,7 +110,12 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Publications(options)) => publications::run(&options),
         Some(Command::Promise(options)) => promise::run(&options),
         Some(Command::Analyse(options)) => analysis::run(&options),
-        Some(Command::Builds(options)) => builds::run(&options),
+        Some(Command::Builds(options)) => {
+            // Each build would find a wrong option, but the other one has to be built first.
+            let line = builds::line(&options, 0);
+            run::check(line.iter().map(String::as_str), builds::FAMILY)?;
+            builds::run(&options)
+        }
         Some(Command::List) => list::list(),
         Some(Command::MemoryProbe(args)) => memory::probe(&args),
         Some(Command::ActorMemoryProbe(args)) => actors::memory::probe(&args),

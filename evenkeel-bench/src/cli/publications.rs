@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
-use clap::{Args, Parser};
+use anyhow::Context;
+use clap::Args;
 
-use super::args::RunArgs;
+use super::run;
 use super::simulate::{CORETIME_SEEDS, PROGRAM_SEEDS, SCHEDULING_ROUNDS, SCHEDULING_SEEDS};
-use super::{Cli, Command, run};
 use crate::publications::{PUBLICATIONS, Publication, Simulation};
 use crate::report::publications::{Shown, Simulated};
 use crate::simulated::{Size, coretime, scheduling};
@@ -76,7 +75,7 @@ fn measure(one: &mut Shown) -> anyhow::Result<()> {
 /// Measures what `run` measures with these options, beside those of the peers that are found, and
 /// adds it to what there is.
 fn measure_line(one: &mut Shown, line: &str) -> anyhow::Result<()> {
-    let mut args = options_of(line)?;
+    let mut args = run::options_of(line.split_whitespace())?;
     for (peer, install) in (run::chosen(&args)?.found)()?.missing {
         if let Some(place) = args.runtime.iter().position(|asked| asked == peer.name) {
             args.runtime.remove(place);
@@ -96,15 +95,6 @@ fn measure_line(one: &mut Shown, line: &str) -> anyhow::Result<()> {
         }
     }
     done
-}
-
-/// Reads options of `run`.
-fn options_of(options: &str) -> anyhow::Result<RunArgs> {
-    let line = ["evenkeel-bench", "run"].into_iter().chain(options.split_whitespace());
-    match Cli::try_parse_from(line)?.command {
-        Some(Command::Run(args)) => Ok(*args),
-        _ => Err(anyhow!("`{options}` are options of run")),
-    }
 }
 
 fn simulate(simulation: Simulation) -> anyhow::Result<Simulated> {
@@ -136,7 +126,7 @@ mod tests {
         for publication in &PUBLICATIONS {
             let (mut families, id) = (Vec::new(), publication.id);
             for line in publication.run {
-                let args = options_of(line).unwrap();
+                let args = run::options_of(line.split_whitespace()).unwrap();
                 let of = (run::chosen(&args).unwrap().describe)();
                 let asked = run::asked(&args, &of);
                 asked.check(&of).unwrap();

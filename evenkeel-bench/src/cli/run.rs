@@ -2,8 +2,9 @@
 
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
-use clap::{Args, Command};
+use clap::{Args, Command, Parser};
 
+use super::Cli;
 use super::args::{RunArgs, Usage, crowded, procs};
 use crate::families::FAMILIES;
 use crate::report;
@@ -63,6 +64,33 @@ pub(super) fn measured(args: &RunArgs) -> anyhow::Result<(Measured, anyhow::Resu
     let bound = Bound::session(args.repeats as usize);
     let done = measure(part.as_mut(), bound, args.json, &mut measured);
     Ok((measured, done))
+}
+
+/// Fails as this command does if a line of its options asks for what cannot be, or for experiments
+/// of other families than this one.
+pub(super) fn check<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    family: &str,
+) -> anyhow::Result<()> {
+    let args = options_of(words)?;
+    let (_, Measured { of, .. }) = begin(&args)?;
+    if of.name != family {
+        bail!(Usage(format!("{} is not of {family}", args.bench.join(", "))));
+    }
+    Ok(())
+}
+
+/// Reads a line of options of this command.
+pub(super) fn options_of<'a>(words: impl IntoIterator<Item = &'a str>) -> anyhow::Result<RunArgs> {
+    let line = ["evenkeel-bench", "run"].into_iter().chain(words);
+    let cli = Cli::try_parse_from(line).map_err(|error| {
+        let why = error.to_string();
+        Usage(why.trim_start_matches("error: ").trim_end().to_owned())
+    })?;
+    match cli.command {
+        Some(super::Command::Run(args)) => Ok(*args),
+        other => bail!("{other:?} is another command than run"),
+    }
 }
 
 /// Finds the family of the experiments named, and prepares what it is asked for.

@@ -120,6 +120,27 @@ fn the_page_is_written_though_the_table_has_no_reader() {
     assert!(page(&folder.path().join("report")).contains("build default"));
 }
 
+/// Each build would refuse them too, but one of them may have to be built before.
+#[test]
+fn wrong_options_are_refused_before_anything_is_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    for (line, words) in [
+        ("--bench cycel", "unknown experiment `cycel`: known are cycle, yield"),
+        ("--bench fib", "--seconds is not for fib"),
+        ("--bench cycle,cycle", "named twice"),
+        ("--seconds x", "`x` is not a number above 0"),
+    ] {
+        let line = line.split(' ').chain(["--other", "/no/such/program", "--report"]);
+        let mut bench = builds(&line.collect::<Vec<_>>());
+        let output = bench.arg(&report).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+        assert!(!report.exists());
+    }
+}
+
 #[test]
 fn another_build_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
