@@ -130,6 +130,7 @@ pub(crate) fn session() -> Session {
         topology: "machine: 2 cores\n└─ last-level cache 0 (32 MiB): cores 0, 1\n".to_owned(),
         started: "2025-11-20 23:10".to_owned(),
         machine: "AMD EPYC, 2 virtual cores, Linux 6.1".to_owned(),
+        commit: "0123456789-dirty".to_owned(),
         notes: vec!["Go 1.26.8 was found; its programs were built before the session.".to_owned()],
     }
 }

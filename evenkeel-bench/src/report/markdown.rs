@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use super::Session;
 use super::page::regimes;
+use super::{Session, writable};
 use crate::builds::build;
 use suite::entry::Measured;
 use suite::outcome::Outcome;
@@ -18,16 +17,12 @@ use suite::words;
 /// Fails if no file can be written there. A call before a session spares its user a finished
 /// measurement without a page.
 pub(crate) fn prepare(file: &Path) -> anyhow::Result<()> {
-    // A page that is there keeps its text until the new one is complete.
-    let is_new = !file.exists();
-    let opened = fs::OpenOptions::new().append(true).create(true).open(file);
-    let removed = opened.and_then(|_| if is_new { fs::remove_file(file) } else { Ok(()) });
-    removed.with_context(|| why(file))
+    writable(file).with_context(|| why(file))
 }
 
 /// Writes the page of a session.
 pub(crate) fn write(file: &Path, session: &Session) -> anyhow::Result<()> {
-    fs::write(file, render(session, &commit())).with_context(|| why(file))
+    fs::write(file, render(session)).with_context(|| why(file))
 }
 
 fn why(file: &Path) -> String {
@@ -38,18 +33,7 @@ fn why(file: &Path) -> String {
     )
 }
 
-/// Returns the commit of the source that this program was built from, as `git` says it now.
-fn commit() -> String {
-    let told = Command::new("git")
-        .args(["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty", "--abbrev=10"])
-        .stdin(Stdio::null())
-        .output();
-    let said = told.ok().filter(|output| output.status.success());
-    said.and_then(|output| String::from_utf8(output.stdout).ok())
-        .map_or("unknown".to_owned(), |text| text.trim().to_owned())
-}
-
-fn render(session: &Session, commit: &str) -> String {
+fn render(session: &Session) -> String {
     let outcome = Outcome::of(&session.measured);
     let mut text = "# Benchmarks\n\n".to_owned();
     text += &paragraph(
@@ -62,7 +46,7 @@ fn render(session: &Session, commit: &str) -> String {
         ("begun", session.started.clone()),
         ("machine", session.machine.clone()),
         ("cores", regimes(session)),
-        ("commit", commit.to_owned()),
+        ("commit", session.commit.clone()),
         ("build", build::VERSION.to_owned()),
     ];
     let facts: Vec<_> = facts.map(|(name, fact)| vec![name.to_owned(), fact]).into();
@@ -97,11 +81,11 @@ mod tests {
     #[test]
     fn the_page_names_machine_commit_and_date_and_holds_every_loss() {
         let session = session();
-        let text = render(&session, "0123456789-dirty");
+        let text = render(&session);
         for fact in [
             format!("| machine | {} |", session.machine),
             format!("| begun | {} |", session.started),
-            "| commit | 0123456789-dirty |".to_owned(),
+            format!("| commit | {} |", session.commit),
         ] {
             assert!(text.contains(&fact), "{fact}\n{text}");
         }

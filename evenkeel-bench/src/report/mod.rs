@@ -37,7 +37,9 @@ mod tests;
 mod ticks;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
@@ -54,6 +56,8 @@ pub(crate) struct Session {
     pub(crate) started: String,
     /// The machine in one line: processor, cores, kernel.
     pub(crate) machine: String,
+    /// The commit of the source that this program was built from, as `git` said when it began.
+    pub(crate) commit: String,
     /// Remarks for the reader, one sentence each.
     pub(crate) notes: Vec<String>,
 }
@@ -66,9 +70,21 @@ impl Session {
             topology: machine::topology(),
             started: jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
             machine: machine::describe(),
+            commit: commit(),
             notes: Vec::new(),
         }
     }
+}
+
+/// Returns the commit of the source that this program was built from, as `git` says it now.
+fn commit() -> String {
+    let told = Command::new("git")
+        .args(["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty", "--abbrev=10"])
+        .stdin(Stdio::null())
+        .output();
+    let said = told.ok().filter(|output| output.status.success());
+    said.and_then(|output| String::from_utf8(output.stdout).ok())
+        .map_or("unknown".to_owned(), |text| text.trim().to_owned())
 }
 
 /// Returns the path of a page, as a line for the reader of the results; empty if the page could not
@@ -88,6 +104,13 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .and_then(|()| fs::write(&probe, ""))
         .and_then(|()| fs::remove_file(&probe))
         .with_context(|| refusal(dir))
+}
+
+/// Fails if the file cannot be written. A file that is there keeps its text.
+fn writable(file: &Path) -> io::Result<()> {
+    let is_new = !file.exists();
+    let opened = fs::OpenOptions::new().append(true).create(true).open(file);
+    opened.and_then(|_| if is_new { fs::remove_file(file) } else { Ok(()) })
 }
 
 /// Writes a page of one family into `dir`, beside its other files, and returns its path.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::{drawn, ink};
+use super::{drawn, ink, writable};
 use suite::entry::Measured;
 use suite::picture::Picture;
 use suite::rows::rows;
@@ -20,10 +20,8 @@ const MARGIN: u32 = 10;
 
 /// Checks that the file can be written.
 pub(crate) fn prepare(file: &Path) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let is_there = folder.is_none_or(Path::is_dir) && !file.is_dir();
-    anyhow::ensure!(is_there, "cannot write `{}`: name a file in a folder", file.display());
-    Ok(())
+    let why = || format!("cannot write `{}`; name a file that can be written", file.display());
+    writable(file).with_context(why)
 }
 
 /// Writes the last picture of a family, the one of the most workers.
@@ -144,8 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_folder_is_refused_before_anything_is_measured() {
-        prepare(Path::new("latency.svg")).unwrap();
-        prepare(Path::new("no such folder/latency.svg")).unwrap_err();
+    fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("latency.svg");
+        prepare(&file).unwrap();
+        assert!(!file.exists());
+        prepare(folder.path()).unwrap_err();
+        prepare(&folder.path().join("no such folder/latency.svg")).unwrap_err();
+        // A folder in which no file can be made.
+        #[cfg(target_os = "linux")]
+        prepare(Path::new("/proc/latency.svg")).unwrap_err();
     }
 }
