@@ -9,6 +9,7 @@
 //! - A second task that resumes a coroutine active on another task: resuming borrows exclusively,
 //!   and a documentation test of `Coroutine` shows that this does not compile.
 
+use common::counting::Counting;
 use common::watchdog::watchdog;
 use evenkeel::coroutine::{
     BoxCoroutine, Coroutine, Cycle, LocalBoxCoroutine, Phase, Refusal, Resume, Step, Suspender,
@@ -27,10 +28,11 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::{mem, thread};
 
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod watchdog;
 }
 
@@ -53,16 +55,6 @@ struct Noted<'a>(&'a RefCell<Vec<&'static str>>, &'static str);
 impl Drop for Noted<'_> {
     fn drop(&mut self) {
         self.0.borrow_mut().push(self.1);
-    }
-}
-
-/// Counts its wakes.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Wake for Counting {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
     }
 }
 
@@ -567,11 +559,11 @@ fn a_waker_from_inside_outlives_everything() {
         assert!(pin!(coroutine.resume_async(())).poll(&mut context).is_pending());
         assert!(kept.lock().unwrap().as_ref().unwrap().will_wake(&waker));
     }
-    assert_eq!(counting.0.load(Ordering::Acquire), 1);
+    assert_eq!(counting.wakes(), 1);
     thread::scope(|scope| {
         scope.spawn(|| kept.lock().unwrap().take().unwrap().wake());
     });
-    assert_eq!(counting.0.load(Ordering::Acquire), 2);
+    assert_eq!(counting.wakes(), 2);
     assert_eq!(Arc::strong_count(&counting), 1);
     // A plain resume has a waker that does nothing.
     let mut plain = pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| {

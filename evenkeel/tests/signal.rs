@@ -3,6 +3,7 @@
 //! Each test has a kind of signal of its own: the tests of a program share a process.
 #![cfg(unix)]
 
+use common::counting::Counting;
 use common::watchdog::watchdog;
 use evenkeel::signal::ctrl_c;
 use evenkeel::signal::unix::{Signal, SignalKind, signal};
@@ -13,10 +14,10 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod watchdog;
 }
 
@@ -140,16 +141,6 @@ fn tellers() -> usize {
         .count()
 }
 
-/// Counts its wakes.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Wake for Counting {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
 #[test]
 fn a_wait_that_is_dropped_loses_no_signal_and_leaves_no_waker() {
     let _watchdog = watchdog();
@@ -164,7 +155,7 @@ fn a_wait_that_is_dropped_loses_no_signal_and_leaves_no_waker() {
     assert_eq!(Arc::strong_count(&counting), 1, "the dropped waits have left");
     raise(Number::USR1);
     wait(&mut witness);
-    assert_eq!(counting.0.load(Ordering::Acquire), 0);
+    assert_eq!(counting.wakes(), 0);
     wait(&mut user);
     let waker = Waker::from(counting.clone());
     assert!(user.poll_recv(&mut Context::from_waker(&waker)).is_pending());

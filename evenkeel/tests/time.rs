@@ -3,6 +3,7 @@
 //!
 //! On a real clock the tests assert only that nothing is early. The suite measures lateness.
 
+use common::counting::Counting;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::time::{
@@ -22,6 +23,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }
@@ -37,16 +39,6 @@ fn paused(workers: usize) -> Runtime {
     Builder::new().workers(workers).start_paused(true).build().expect("the runtime starts")
 }
 
-/// Counts its wakes.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Wake for Counting {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
 #[test]
 fn tasks_are_polled_before_all_of_many_timers_have_fired() {
     let _watchdog = watchdog();
@@ -58,7 +50,7 @@ fn tasks_are_polled_before_all_of_many_timers_have_fired() {
         let counting = count.clone();
         let first = evenkeel::spawn(async move {
             sleep_until(at).await;
-            count.0.load(Ordering::Acquire)
+            count.wakes()
         });
         yield_now().await;
         let waker = Waker::from(counting);
@@ -236,7 +228,7 @@ fn cancelled_timers_wake_no_task() {
         }
         advance(SEC).await;
     });
-    assert_eq!(wakes.0.load(Ordering::Acquire), 34);
+    assert_eq!(wakes.wakes(), 34);
 }
 
 #[test]
@@ -338,7 +330,7 @@ fn the_last_waker_is_woken() {
             }
         }
         advance(SEC).await;
-        assert_eq!(wakes.map(|wakes| wakes.0.load(Ordering::Acquire)), [0, 0, 1]);
+        assert_eq!(wakes.map(|wakes| wakes.wakes()), [0, 0, 1]);
         assert!(poll!(sleep).is_ready());
     });
 }
@@ -652,13 +644,13 @@ fn a_reset_to_a_later_deadline_wakes_at_that_alone() {
         assert!(late.as_mut().poll(&mut context).is_pending());
         late.as_mut().reset(start + 3 * SEC);
         sleep(2 * SEC).await;
-        assert_eq!(wakes.0.load(Ordering::Acquire), 0);
+        assert_eq!(wakes.wakes(), 0);
         sleep(2 * SEC).await;
-        assert_eq!(wakes.0.load(Ordering::Acquire), 1);
+        assert_eq!(wakes.wakes(), 1);
         assert!(late.is_elapsed());
         // Nothing waits for it any more.
         late.as_mut().reset(start);
-        assert_eq!(wakes.0.load(Ordering::Acquire), 1);
+        assert_eq!(wakes.wakes(), 1);
     });
 }
 
@@ -808,7 +800,7 @@ fn a_timer_outlives_its_runtime() {
             }
         });
         drop(one);
-        assert_eq!(wakes.0.load(Ordering::Acquire), 100, "they learn that nothing will come");
+        assert_eq!(wakes.wakes(), 100, "they learn that nothing will come");
         let mut rest = sleeps.split_off(50);
         drop(sleeps);
         // The next runtime has a wheel at the same place.
@@ -856,7 +848,7 @@ fn the_timers_of_a_stuck_worker_are_fired_by_another() {
             let mut sleep = pin!(sleep(MS));
             assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
             // It does not return until the timer has fired, here, at this processor.
-            until(|| woken.0.load(Ordering::Acquire) == 1);
+            until(|| woken.wakes() == 1);
             sender.send(()).unwrap();
         });
         receiver.recv().unwrap();

@@ -1,25 +1,9 @@
 //! Polling by hand.
 
+use super::counting::Counting;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-
-/// Counts its wakes.
-#[derive(Default)]
-pub(crate) struct Counting(AtomicUsize);
-
-impl Wake for Counting {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
-impl Counting {
-    pub(crate) fn wakes(&self) -> usize {
-        self.0.load(Ordering::Acquire)
-    }
-}
+use std::task::{Context, Poll, Waker};
 
 /// A future that a test polls, and drops at will.
 pub(crate) struct Hand<F: Future> {

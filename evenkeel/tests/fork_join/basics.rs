@@ -1,5 +1,6 @@
 //! Fork-join on the workers that run tasks.
 
+use super::fib;
 use evenkeel::fork_join::{FnContext, in_place_scope, join, join_context, on_worker, scope};
 use evenkeel::{Builder, Runtime};
 use evenkeel_policy::random::Random;
@@ -16,14 +17,6 @@ fn runtime(workers: usize) -> Runtime {
 /// Runs `f` in a task.
 fn within<R: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> R + Send + 'static) -> R {
     runtime.block_on(async { evenkeel::spawn(async { f() }).await }).unwrap()
-}
-
-fn fib(n: u32) -> u64 {
-    if n < 2 {
-        return n.into();
-    }
-    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
-    a + b
 }
 
 fn message(result: thread::Result<impl Sized>) -> String {

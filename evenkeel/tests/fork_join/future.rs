@@ -1,21 +1,14 @@
 //! Awaited forks: results, panics, cancellation, and workers that go on meanwhile.
 
+use super::fib;
 use crate::common::watchdog::watchdog;
-use evenkeel::fork_join::{future, join};
+use evenkeel::fork_join::future;
 use evenkeel::{Builder, Shutdown, block_on};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::{pin, thread};
-
-fn fib(n: u32) -> u64 {
-    if n < 2 {
-        return n.into();
-    }
-    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
-    a + b
-}
 
 #[test]
 fn results_come_out_of_tasks_and_of_any_thread() {

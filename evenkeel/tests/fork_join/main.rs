@@ -1,5 +1,7 @@
 //! Fork-join: halves, scopes, pools, awaited forks, and the depth of recursion.
 
+use evenkeel::fork_join::join;
+
 #[path = "../common"]
 mod common {
     pub(crate) mod until;
@@ -13,3 +15,12 @@ mod overflow;
 mod pool;
 mod sized;
 mod waiting;
+
+/// The `n`th number of Fibonacci, by forks.
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}

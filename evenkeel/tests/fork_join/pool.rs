@@ -1,6 +1,7 @@
 //! Behaviour of a pool as a whole: broadcasts, detached jobs, order, yields, several runtimes, the
 //! caller's own threads.
 
+use super::fib;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{
@@ -20,14 +21,6 @@ use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().unwrap()
-}
-
-fn fib(n: u32) -> u64 {
-    if n < 2 {
-        return n.into();
-    }
-    let (a, b) = join(|| fib(n - 1), || fib(n - 2));
-    a + b
 }
 
 fn message(result: thread::Result<impl Sized>) -> String {

@@ -1,5 +1,6 @@
 //! Calls and jobs from outside, while workers wait for halves.
 
+use super::fib;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{self, join, scope, scope_fifo, worker_count, worker_index};
 use evenkeel::{Builder, Handle, Runtime};
@@ -198,13 +199,6 @@ fn two_calls_wait_for_each_other_while_two_workers_wait() {
 
 #[test]
 fn a_call_on_a_spare_does_what_it_does_on_a_worker() {
-    fn fib(n: u32) -> u64 {
-        if n < 2 {
-            return n.into();
-        }
-        let (a, b) = join(|| fib(n - 1), || fib(n - 2));
-        a + b
-    }
     let _watchdog = watchdog();
     let runtime = workers(2);
     beside_a_waiting_worker(&runtime, |handle| {

@@ -1,6 +1,7 @@
 //! The same monitors in all places: threads outside any runtime, threads inside one, tasks of two
 //! runtimes, and foreign wakers.
 
+use super::free::hold;
 use crate::common::noted::Noted;
 use crate::common::op::{F, G};
 use crate::common::places::{Passing, Place, Running, in_all_places, in_all_worlds};
@@ -262,10 +263,6 @@ fn with_workers(test: impl Fn(usize, &'static Plain)) {
     for workers in [1, 2, 4] {
         test(workers, Box::leak(Box::default()));
     }
-}
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The fate of holds and signals when futures around monitors are dropped, forgotten, or polled
 //! spuriously: each rule of the documentation, polled by hand.
 
+use super::free::{hold, is_free, waiter};
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
@@ -18,19 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 type Plain = Monitor<u32, Condition<u32>>;
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
-}
-
-fn is_free(monitor: &Plain) -> bool {
-    monitor.try_enter().is_some()
-}
-
-/// A task that waits for the monitor's condition.
-fn waiter(monitor: &Plain, datum: u32) -> Hand<impl Future<Output = Held<&Plain>>> {
-    Hand::waiting(monitor.conditions().wait_with(hold(monitor), datum))
-}
 
 #[test]
 fn g1_entry_dropped_before_its_first_poll() {

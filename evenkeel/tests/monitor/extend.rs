@@ -1,6 +1,7 @@
 //! Holds that grow: when an extension waits, when it is refused, and the fate of a dropped one.
 
-use super::parts::{are_free, hold, hold_all, is_free, three};
+use super::free::{hold, is_free};
+use super::parts::{are_free, hold_all, three};
 use crate::common::op::F;
 use crate::common::polling::Hand;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why};

@@ -4,6 +4,7 @@
 //! clause names no set; joins by destructors (C15 to C18 accept the end of the object instead:
 //! here, and in `server.rs`). Time limits are also in `time.rs`.
 
+use super::free::hold;
 use crate::buffer::{self, Buffer, SIZE};
 use crate::common::op::{F, G, Op};
 use crate::common::polling::Hand;
@@ -20,10 +21,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Plain = Monitor<u32, Condition>;
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
-}
 
 /// Between accept and call, and between call and acceptor, no other task is inside.
 #[test]

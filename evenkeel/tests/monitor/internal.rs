@@ -4,11 +4,12 @@
 //! wait after recursive entry (B18), because there is none. Barriers (B20 to B23) are in
 //! `barrier.rs`.
 
+use super::free::{hold, waiter};
 use crate::buffer::{self, Buffer, SIZE};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
-use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
+use evenkeel::sync::monitor::{Condition, Monitor, lock_all};
 use evenkeel::{spawn, yield_now};
 use evenkeel_policy::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,14 +17,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Plain = Monitor<u32, Condition<u32>>;
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
-}
-
-fn waiter(monitor: &Plain, datum: u32) -> Hand<impl Future<Output = Held<&Plain>>> {
-    Hand::waiting(monitor.conditions().wait_with(hold(monitor), datum))
-}
 
 #[test]
 fn b1_conditions_of_many_sets() {

@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod noted;
     pub(crate) mod op;
     pub(crate) mod places;
@@ -20,6 +21,7 @@ mod entry;
 mod examples;
 mod extend;
 mod external;
+mod free;
 mod internal;
 mod mix;
 mod order;

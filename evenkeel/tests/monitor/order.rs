@@ -1,5 +1,6 @@
 //! The order of urgent tasks: they come in batches, the latest batch first.
 
+use super::free::hold;
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, End, Held, Monitor};
@@ -9,10 +10,6 @@ use std::future::ready;
 /// One condition for each waiter.
 type Plain = Monitor<(), [Condition; 4]>;
 type Hold<'a> = Held<&'a Plain>;
-
-fn hold(monitor: &Plain) -> Hold<'_> {
-    monitor.try_enter().expect("it is free")
-}
 
 fn waiters(monitor: &Plain) -> [Hand<impl Future<Output = Hold<'_>>>; 4] {
     monitor.conditions().each_ref().map(|condition| Hand::waiting(condition.wait(hold(monitor))))

@@ -1,5 +1,6 @@
 //! Holds that are split and joined: which task goes on when parts are left one by one.
 
+use super::free::{hold, is_free};
 use crate::common::op::F;
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
@@ -18,20 +19,12 @@ pub(super) fn three() -> [Monitor<u32>; 3] {
     [0; 3].map(Monitor::new)
 }
 
-pub(super) fn hold(monitor: &Monitor<u32>) -> Held<&Monitor<u32>> {
-    monitor.try_enter().expect("it is free")
-}
-
 pub(super) fn hold_all<S: Set>(set: S) -> Held<S> {
     try_lock_all(set).expect("they are free")
 }
 
 pub(super) fn are_free<S: Set>(set: S) -> bool {
     try_lock_all(set).is_some()
-}
-
-pub(super) fn is_free(monitor: &Monitor<u32>) -> bool {
-    monitor.try_enter().is_some()
 }
 
 /// C∀'s `signal/disjoint`: a signaller inside `outer` signals inside both, leaves `data`, and stays

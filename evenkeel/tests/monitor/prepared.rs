@@ -1,6 +1,7 @@
 //! Preparations for the signalled waiter: `signal_block_with`, beside waits that time out
 //! meanwhile.
 
+use super::free::{hold, is_free};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
 use evenkeel::Builder;
@@ -16,14 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 type Plain = Monitor<u32, Condition<u32>>;
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
-}
-
-fn is_free(monitor: &Plain) -> bool {
-    monitor.try_enter().is_some()
-}
 
 /// A time limit that the test controls.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! The statements of µC++'s reference manual on mutex objects. The names are those of
 //! `tests/conformance.rs`.
 
+use super::free::hold;
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
@@ -13,10 +14,6 @@ use std::sync::Arc;
 use std::task::Poll;
 
 type Plain = Monitor<u32, Condition>;
-
-fn hold(monitor: &Plain) -> Held<&Plain> {
-    monitor.try_enter().expect("it is free")
-}
 
 fn unwind(future: &mut Hand<impl Future>) {
     assert!(catch_unwind(AssertUnwindSafe(|| _ = future.poll())).is_err());

@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod objects;
     pub(crate) mod polling;
     pub(crate) mod until;

@@ -1,6 +1,7 @@
 //! Handles of tasks and closures that a shutdown leaves behind inside polls that do not return:
 //! each finishes as stuck, and what the poll does later changes nothing and loses nothing.
 
+use crate::common::counting::Counting;
 use crate::common::named::{named, names};
 use crate::common::stuck::Stuck;
 use crate::common::until::until;
@@ -109,18 +110,9 @@ fn is_stuck<T>(joined: Result<T, JoinError>) -> bool {
 }
 
 /// Polls a handle once, with a waker that counts.
-fn poll_once<T>(handle: &mut JoinHandle<T>, wakes: &Arc<Wakes>) -> Poll<Result<T, JoinError>> {
+fn poll_once<T>(handle: &mut JoinHandle<T>, wakes: &Arc<Counting>) -> Poll<Result<T, JoinError>> {
     let waker = Waker::from(wakes.clone());
     Pin::new(handle).poll(&mut Context::from_waker(&waker))
-}
-
-#[derive(Default)]
-struct Wakes(AtomicUsize);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
 }
 
 #[test]
@@ -174,7 +166,7 @@ fn a_handle_that_is_first_polled_after_the_shutdown_is_stuck() {
         assert!(is_stuck(joined));
         assert!(handle.is_finished());
         release();
-        assert_eq!(wakes.0.load(Ordering::Acquire), 0);
+        assert_eq!(wakes.wakes(), 0);
     }
 }
 
@@ -191,10 +183,10 @@ fn a_handle_that_is_polled_after_the_poll_has_returned_is_still_stuck() {
             }
             let panics = subject.panics.clone();
             let release = subject.shutdown(AT_ONCE);
-            assert_eq!(wakes.0.load(Ordering::Acquire), usize::from(is_polled_before));
+            assert_eq!(wakes.wakes(), usize::from(is_polled_before));
             release();
             assert!(is_stuck(evenkeel::block_on(handle)));
-            assert_eq!(wakes.0.load(Ordering::Acquire), usize::from(is_polled_before));
+            assert_eq!(wakes.wakes(), usize::from(is_polled_before));
             if end == End::Panics {
                 until(|| panics.load(Ordering::Acquire) == 1);
             }
@@ -308,7 +300,7 @@ fn a_waker_that_panics_keeps_no_other_joiner_from_being_woken() {
         assert!(polled.is_pending());
     }
     assert_eq!(runtime.shutdown(AT_ONCE).stuck.len(), 4);
-    assert_eq!(wakes.0.load(Ordering::Acquire), 2);
+    assert_eq!(wakes.wakes(), 2);
     stuck.release();
     assert!(handles.into_iter().all(|handle| is_stuck(evenkeel::block_on(handle))));
 }

@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod counting;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }

@@ -1,5 +1,6 @@
 //! The semaphore: order, hand-over, and permits that survive every way of giving up.
 
+use crate::common::counting::Counting;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::{Acquire, Permit, Semaphore};
@@ -7,23 +8,12 @@ use evenkeel::{Builder, Runtime, yield_now};
 use evenkeel_policy::random::Random;
 use futures::poll;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 fn runtime() -> Runtime {
     Builder::new().workers(2).build().expect("the runtime starts")
-}
-
-/// Counts its wakes.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Wake for Counting {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
 }
 
 /// Polls once with a waker that does nothing.
@@ -229,9 +219,9 @@ fn a_waiter_that_gives_up_after_the_grant_passes_the_permit_on() {
     let waker = Waker::from(woken.clone());
     assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     semaphore.hand_over("datum");
-    assert_eq!(woken.0.load(Ordering::Acquire), 0);
+    assert_eq!(woken.wakes(), 0);
     drop(first);
-    assert_eq!(woken.0.load(Ordering::Acquire), 1);
+    assert_eq!(woken.wakes(), 1);
     drop(second);
     assert_eq!(try_take(&semaphore), Some("datum"), "at last it is in the store");
 }
@@ -270,7 +260,7 @@ fn the_last_waker_is_the_one_that_is_woken() {
         assert!(waits.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     }
     semaphore.add_permits(1);
-    let wakes = wakers.map(|waker| waker.0.load(Ordering::Acquire));
+    let wakes = wakers.map(|waker| waker.wakes());
     assert_eq!(wakes, [0, 1]);
 }
 

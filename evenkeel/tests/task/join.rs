@@ -1,5 +1,6 @@
 //! The results of a task's handle, at every time of the question.
 
+use crate::common::counting::Counting;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::task::{self, Builder, Task};
@@ -10,8 +11,8 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 fn runtime() -> Runtime {
@@ -93,16 +94,9 @@ fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
 
 #[test]
 fn a_waker_that_is_left_again_is_woken_once() {
-    struct Count(AtomicUsize);
-    impl Wake for Count {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::AcqRel);
-        }
-    }
-
     let _watchdog = watchdog();
     let runtime = runtime();
-    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let count = Arc::new(Counting::default());
     let waker = Waker::from(count.clone());
     let mut handle = runtime.spawn(task::park());
     for _ in 0..3 {
@@ -110,9 +104,9 @@ fn a_waker_that_is_left_again_is_woken_once() {
     }
     assert_eq!(Arc::strong_count(&count), 3, "here, in `waker` and with the task");
     handle.task().unpark();
-    until(|| count.0.load(Ordering::Acquire) > 0);
+    until(|| count.wakes() > 0);
     runtime.block_on(handle).unwrap();
-    assert_eq!(count.0.load(Ordering::Acquire), 1);
+    assert_eq!(count.wakes(), 1);
     drop(waker);
     drop(runtime);
     assert_eq!(Arc::strong_count(&count), 1);

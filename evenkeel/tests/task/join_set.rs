@@ -1,5 +1,6 @@
 //! Sets of tasks: outputs in the order in which tasks finish, errors, aborts, and drops midway.
 
+use crate::common::counting::Counting;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
@@ -13,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
@@ -21,15 +22,6 @@ fn runtime(workers: usize) -> Runtime {
 }
 
 /// Counts its wakes.
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
 #[test]
 fn many_tasks_each_come_once() {
     let _watchdog = watchdog();
@@ -191,14 +183,14 @@ fn the_waker_of_the_last_poll_is_woken_once() {
         let gate = gate.clone();
         set.spawn_on(async move { gate.take().await }, &runtime.handle());
     }
-    let (old, new) = (Arc::new(Count::default()), Arc::new(Count::default()));
+    let (old, new) = (Arc::new(Counting::default()), Arc::new(Counting::default()));
     for count in [&old, &new, &new] {
         let waker = Waker::from(count.clone());
         assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
     }
     assert_eq!((Arc::strong_count(&old), Arc::strong_count(&new)), (1, 2));
     gate.add_permits(2);
-    until(|| new.0.load(Ordering::Acquire) == 1);
+    until(|| new.wakes() == 1);
     assert!(runtime.shutdown(Shutdown::Drain).is_clean());
     let waker = Waker::from(old.clone());
     for _ in 0..2 {
@@ -208,7 +200,7 @@ fn the_waker_of_the_last_poll_is_woken_once() {
     let end = set.poll_join_next_with_id(&mut Context::from_waker(&waker));
     assert!(matches!(end, Poll::Ready(None)));
     // No waker has been left since, and that of the first completion was taken.
-    assert_eq!((old.0.load(Ordering::Acquire), new.0.load(Ordering::Acquire)), (0, 1));
+    assert_eq!((old.wakes(), new.wakes()), (0, 1));
     assert_eq!(Arc::strong_count(&new), 1);
 }
 
@@ -325,11 +317,11 @@ fn a_task_that_is_stuck_at_the_shutdown_is_joined_as_stuck() {
         &runtime.handle(),
     );
     told.recv().unwrap();
-    let count = Arc::new(Count::default());
+    let count = Arc::new(Counting::default());
     let waker = Waker::from(count.clone());
     assert!(set.poll_join_next(&mut Context::from_waker(&waker)).is_pending());
     runtime.shutdown(Shutdown::Deadline(Duration::from_millis(10)));
-    assert_eq!(count.0.load(Ordering::Acquire), 1, "the joiner has been woken");
+    assert_eq!(count.wakes(), 1, "the joiner has been woken");
     let error = evenkeel::block_on(set.join_next()).unwrap().unwrap_err();
     assert!(error.is_stuck() && error.id() == stuck.id());
     assert!(set.is_empty() && !stuck.is_finished(), "its poll goes on");

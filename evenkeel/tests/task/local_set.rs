@@ -1,5 +1,6 @@
 //! Tasks that are not `Send`: on which thread and in which order they run, how they wake and end.
 
+use crate::common::counting::Counting;
 use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
@@ -14,9 +15,9 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
 
 fn runtime(workers: usize) -> Runtime {
@@ -30,20 +31,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 
 /// Counts its wakes.
 #[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Count {
-    fn get(&self) -> usize {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
 /// Records the thread on which it is dropped.
 struct Dropped(Arc<Mutex<Vec<ThreadId>>>);
 
@@ -239,7 +226,7 @@ fn a_poll_of_the_set_makes_a_bounded_number_of_polls() {
             }
         }));
     }
-    let count = Arc::new(Count::default());
+    let count = Arc::new(Counting::default());
     let waker = Waker::from(count.clone());
     let mut outer = 0;
     let mut driver = pin!(set.run_until(poll_fn(|_| {
@@ -248,7 +235,7 @@ fn a_poll_of_the_set_makes_a_bounded_number_of_polls() {
     })));
     for n in 1..=4 {
         assert!(driver.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        assert_eq!((polls.get(), count.get()), (64 * n, n as usize));
+        assert_eq!((polls.get(), count.wakes()), (64 * n, n as usize));
     }
     assert!(driver.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
     assert_eq!(polls.get(), 256);
@@ -487,13 +474,13 @@ fn the_drop_of_a_set_drops_its_tasks_on_their_thread() {
         let task = tasks.pop().unwrap();
         move || evenkeel::block_on(task).unwrap_err().is_cancelled()
     });
-    let count = Arc::new(Count::default());
+    let count = Arc::new(Counting::default());
     let mut left = tasks.pop().unwrap();
     let polled = pin!(&mut left).poll(&mut Context::from_waker(&Waker::from(count.clone())));
     assert!(polled.is_pending());
     drop(set);
     assert!(joiner.join().unwrap());
-    assert_eq!(count.get(), 1);
+    assert_eq!(count.wakes(), 1);
     assert!(evenkeel::block_on(left).unwrap_err().is_cancelled());
     assert_eq!(*dropped.lock().unwrap(), [here; 10]);
     assert!(evenkeel::block_on(tasks.remove(0)).is_ok());
@@ -604,7 +591,7 @@ fn each_of_several_drivers_is_woken() {
     let set = LocalSet::new();
     let (polls, waker) = (Rc::new(Cell::new(0)), Arc::new(Mutex::new(None::<Waker>)));
     drop(set.spawn_local(counted(polls.clone(), waker.clone())));
-    let counts = [Arc::new(Count::default()), Arc::new(Count::default())];
+    let counts = [Arc::new(Counting::default()), Arc::new(Counting::default())];
     let [first, second] = counts.clone().map(Waker::from);
     let wake = || waker.lock().unwrap().as_ref().unwrap().wake_by_ref();
 
@@ -614,17 +601,17 @@ fn each_of_several_drivers_is_woken() {
         let mut other = pin!(set.run_until(pending::<()>()));
         assert!(other.as_mut().poll(&mut Context::from_waker(&second)).is_pending());
         wake();
-        assert_eq!((counts[0].get(), counts[1].get(), polls.get()), (1, 1, 1));
+        assert_eq!((counts[0].wakes(), counts[1].wakes(), polls.get()), (1, 1, 1));
         // The other one is dropped, and has not polled.
     }
     assert!(one.as_mut().poll(&mut Context::from_waker(&first)).is_pending());
     assert_eq!(polls.get(), 2);
     wake();
-    assert_eq!((counts[0].get(), counts[1].get()), (2, 1));
+    assert_eq!((counts[0].wakes(), counts[1].wakes()), (2, 1));
     // With another waker.
     assert!(one.as_mut().poll(&mut Context::from_waker(&second)).is_pending());
     wake();
-    assert_eq!((counts[0].get(), counts[1].get(), polls.get()), (2, 2, 3));
+    assert_eq!((counts[0].wakes(), counts[1].wakes(), polls.get()), (2, 2, 3));
 
     // Side by side in one task.
     let set = LocalSet::new();
