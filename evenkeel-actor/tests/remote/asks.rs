@@ -1,6 +1,6 @@
 //! Questions to actors of other nodes, and their outcomes.
 
-use crate::world::{Message, Sum, World, id, slow};
+use crate::world::{Message, Stuck, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::Limits;
 use evenkeel_actor::{
@@ -60,17 +60,6 @@ fn a_full_mailbox_holds_up_its_senders_and_loses_nothing() {
             }
             assert_eq!(small.ask(Message::Get).await, Ok(199_990_000));
         });
-    }
-}
-
-/// Handles its first message for ever.
-struct Stuck;
-
-impl Actor for Stuck {
-    type Message = Message;
-
-    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
-        std::future::pending().await
     }
 }
 

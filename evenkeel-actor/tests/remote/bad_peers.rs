@@ -65,6 +65,32 @@ impl Pair {
         Self { control, peer, runtime, node, events }
     }
 
+    /// A node that the peer has greeted.
+    pub(crate) fn greeted(workers: usize, limits: Limits) -> Self {
+        let mut pair = Self::limited(workers, Faults::default(), limits);
+        pair.send(&[hello("peer")]);
+        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        pair
+    }
+
+    /// A node that the peer has greeted, and an actor there that the peer has started.
+    pub(crate) fn with_actor(workers: usize, limits: Limits) -> (Self, Slot) {
+        let mut pair = Self::greeted(workers, limits);
+        let at = pair.spawn();
+        (pair, at)
+    }
+
+    /// Has the peer start an actor of the node.
+    pub(crate) fn spawn(&mut self) -> Slot {
+        let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
+        arguments.extend([0, 9]);
+        self.send(&[Wire::Spawn { call: 5, script: "sum", parent: None, arguments: &arguments }]);
+        self.receive(|message| match message {
+            Wire::Located { call: 5, at } => Some(*at),
+            _ => None,
+        })
+    }
+
     pub(crate) fn send(&mut self, messages: &[Wire<'_>]) {
         self.send_bytes(frame_of(messages));
     }
@@ -210,9 +236,7 @@ fn a_peer_that_casts_to_more_nodes_than_there_are_is_shut_out() {
 fn bytes_that_are_no_frame_are_an_event() {
     for workers in [1, 2] {
         for bytes in [vec![], vec![7; 40], vec![frame::MAGIC, VERSION, 0, 200]] {
-            let mut pair = Pair::new(workers);
-            pair.send(&[hello("bad")]);
-            assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+            let mut pair = Pair::greeted(workers, Limits::default());
             pair.send_bytes(bytes);
             assert!(matches!(pair.event(), NodeEvent::Malformed { node: PEER, .. }));
         }
@@ -260,16 +284,7 @@ fn random_bytes_behind_a_frames_head_do_no_harm() {
 #[test]
 fn values_for_no_actor_and_of_other_types_are_dead_letters_and_the_peer_stays() {
     for workers in [1, 2] {
-        let mut pair = Pair::new(workers);
-        pair.send(&[hello("peer")]);
-        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
-        let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
-        arguments.extend([0, 9]);
-        pair.send(&[Wire::Spawn { call: 5, script: "sum", parent: None, arguments: &arguments }]);
-        let at = pair.receive(|message| match message {
-            Wire::Located { call: 5, at } => Some(*at),
-            _ => None,
-        });
+        let (mut pair, at) = Pair::with_actor(workers, Limits::default());
         let nobody = Slot { index: 1_000, generation: 0 };
         pair.send(&[
             Wire::Tell { to: nobody, payload: &[] },
@@ -307,9 +322,7 @@ fn values_for_no_actor_and_of_other_types_are_dead_letters_and_the_peer_stays() 
 fn a_peer_that_is_lost_after_it_has_moved_a_request_away_fails_it() {
     ends(|| {
         for (workers, locates) in [(1, false), (1, true), (2, false), (2, true)] {
-            let mut pair = Pair::new(workers);
-            pair.send(&[hello("moves")]);
-            assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+            let mut pair = Pair::greeted(workers, Limits::default());
             let node = pair.node.clone();
             let asked = pair.runtime.spawn(async move {
                 match locates {

@@ -1,9 +1,9 @@
 //! Whatever a peer sends, or leaves unanswered, a node keeps no more than its limits.
 
-use crate::bad_peers::{NODE, PEER, Pair, hello};
+use crate::bad_peers::{NODE, PEER, Pair};
 use crate::ending::ends;
 use crate::links::{Order, Tied};
-use crate::world::{Message, Sum, World, id};
+use crate::world::{Message, Stuck, Sum, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::wire::{End, EndBy, EndKind, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{NodeId, Slot};
@@ -20,29 +20,10 @@ fn limits() -> Limits {
     Limits { ties: TIES, ..Limits::default() }
 }
 
-/// A node that a peer has greeted, and an actor there.
-fn pair(workers: usize, limits: Limits) -> (Pair, Slot) {
-    let mut pair = Pair::limited(workers, Faults::default(), limits);
-    pair.send(&[hello("peer")]);
-    assert!(matches!(pair.event(), NodeEvent::Up { .. }));
-    let at = spawn(&mut pair);
-    (pair, at)
-}
-
-fn spawn(pair: &mut Pair) -> Slot {
-    let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
-    arguments.extend([0, 9]);
-    pair.send(&[Wire::Spawn { call: 5, script: "sum", parent: None, arguments: &arguments }]);
-    pair.receive(|message| match message {
-        Wire::Located { call: 5, at } => Some(*at),
-        _ => None,
-    })
-}
-
 #[test]
 fn a_pair_that_a_peer_links_many_times_is_linked_until_the_last_of_them_is_closed() {
     for workers in [1, 2] {
-        let (mut pair, to) = pair(workers, limits());
+        let (mut pair, to) = Pair::with_actor(workers, limits());
         let from = Slot { index: 7, generation: 0 };
         let links = (0..TIES as u64).map(|tie| Wire::Link { tie, from, to });
         pair.send(&links.collect::<Vec<_>>());
@@ -51,10 +32,10 @@ fn a_pair_that_a_peer_links_many_times_is_linked_until_the_last_of_them_is_close
         let others = (0..TIES as u64).rev().filter(|&tie| tie != last);
         pair.send(&others.map(close).collect::<Vec<_>>());
         // The answer to this shows that all earlier messages have been read.
-        spawn(&mut pair);
+        pair.spawn();
         assert_eq!(pair.node.metrics().links, 1);
         pair.send(&[close(last)]);
-        spawn(&mut pair);
+        pair.spawn();
         assert_eq!(pair.node.metrics().links, 0);
     }
 }
@@ -62,7 +43,7 @@ fn a_pair_that_a_peer_links_many_times_is_linked_until_the_last_of_them_is_close
 #[test]
 fn a_peer_that_watches_and_links_more_than_it_was_told_is_shut_out() {
     for (workers, links) in [(1, false), (2, false), (1, true), (2, true)] {
-        let (mut pair, to) = pair(workers, limits());
+        let (mut pair, to) = Pair::with_actor(workers, limits());
         let open = |tie: u64| {
             let from = Slot { index: tie as u32, generation: 0 };
             if links { Wire::Link { tie, from, to } } else { Wire::Monitor { tie, to } }
@@ -81,7 +62,7 @@ fn a_peer_that_watches_and_links_more_than_it_was_told_is_shut_out() {
             pair.send(&back.chain(again).collect::<Vec<_>>());
         }
         // The answer to this shows that all earlier messages have been read.
-        let slot = spawn(&mut pair);
+        let slot = pair.spawn();
         assert_ne!(slot, to);
         assert_eq!(kept(&pair), TIES);
         pair.send(&[open(1 << 40)]);
@@ -95,7 +76,7 @@ fn a_peer_that_watches_and_links_more_than_it_was_told_is_shut_out() {
 #[test]
 fn a_peer_that_uses_a_number_twice_is_shut_out() {
     for workers in [1, 2] {
-        let (mut pair, to) = pair(workers, limits());
+        let (mut pair, to) = Pair::with_actor(workers, limits());
         pair.send(&[Wire::Monitor { tie: 7, to }, Wire::Link { tie: 7, from: to, to }]);
         assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why: Mismatch::OutOfTurn });
     }
@@ -104,7 +85,7 @@ fn a_peer_that_uses_a_number_twice_is_shut_out() {
 #[test]
 fn ends_of_ties_that_are_not_there_mean_nothing_and_nothing_is_kept_of_them() {
     for workers in [1, 2] {
-        let (mut pair, to) = pair(workers, limits());
+        let (mut pair, to) = Pair::with_actor(workers, limits());
         let node = NodeId::new(0);
         let end = End { by: EndBy::Itself, kind: EndKind::Killed, node, detail: "" };
         for round in 0..50_u64 {
@@ -125,7 +106,7 @@ fn ends_of_ties_that_are_not_there_mean_nothing_and_nothing_is_kept_of_them() {
             });
             assert_eq!(exit, (tie, EndKind::NoSuchActor));
         }
-        assert_ne!(spawn(&mut pair), to);
+        assert_ne!(pair.spawn(), to);
         let metrics = pair.node.metrics();
         assert_eq!((metrics.links, metrics.watched, metrics.open_watches), (0, 0, 0));
     }
@@ -289,24 +270,13 @@ fn scripts_start_no_more_actors_for_others_than_may_be_known() {
     }
 }
 
-/// Handles its first message for ever.
-struct Stuck;
-
-impl Actor for Stuck {
-    type Message = Message;
-
-    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
-        std::future::pending().await
-    }
-}
-
 #[test]
 fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
     const WAITING: usize = 10;
     const SENT: usize = 1_000;
     for workers in [1, 2] {
         let limits = Limits { waiting_casts: WAITING, ..Limits::default() };
-        let (mut pair, _) = pair(workers, limits);
+        let (mut pair, _) = Pair::with_actor(workers, limits);
         let stuck = pair.runtime.block_on(async {
             Builder::new().capacity(2).system(pair.node.system()).spawn(Stuck).unwrap()
         });
@@ -327,7 +297,7 @@ fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
         while pair.node.metrics().undelivered < dead {
             std::thread::yield_now();
         }
-        assert_ne!(spawn(&mut pair), to);
+        assert_ne!(pair.spawn(), to);
         assert_eq!(pair.node.metrics().undelivered, dead);
         assert_eq!(pair.node.system().dead_letters(), dead);
         stuck.kill();
@@ -341,7 +311,7 @@ fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
 fn a_peer_of_which_more_waits_for_a_full_mailbox_than_may_is_shut_out() {
     const PARKED: usize = 9 << 20;
     let limits = Limits { parked: PARKED, ..Limits::default() };
-    let (mut pair, _) = pair(1, limits);
+    let (mut pair, _) = Pair::with_actor(1, limits);
     let stuck = pair.runtime.block_on(async {
         Builder::new().capacity(2).system(pair.node.system()).spawn(Stuck).unwrap()
     });
@@ -381,7 +351,7 @@ fn a_peer_of_which_more_waits_for_a_full_mailbox_than_may_is_shut_out() {
 /// The numbers of other nodes' actors are made from their names.
 #[test]
 fn names_that_a_peer_makes_up_are_told_apart_and_cost_nothing() {
-    let (mut pair, at) = pair(1, limits());
+    let (mut pair, at) = Pair::with_actor(1, limits());
     let asker = pair
         .runtime
         .block_on(async { Builder::new().system(pair.node.system()).spawn(Sum::new(0)).unwrap() });

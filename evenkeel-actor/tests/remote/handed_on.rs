@@ -1,7 +1,7 @@
 //! Questions that are handed on from node to node, and questions without a waiting asker.
 
 use crate::ending::ends;
-use crate::world::{Message, World, id};
+use crate::world::{Message, Stuck, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::{Node, RemoteError};
 use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo};
@@ -141,7 +141,7 @@ fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
 fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops() {
     ends(|| {
         let world = brokers(3);
-        world.nodes[2].1.register_script("still", |()| Still);
+        world.nodes[2].1.register_script("still", |()| Stuck);
         world.on(0, async move |node| {
             let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
             let still = node.spawn_on::<Message, _>(id(2), "still", &()).await.unwrap();
@@ -167,7 +167,7 @@ fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_l
     ends(|| {
         let world = brokers(3);
         let control = world.control.clone();
-        world.nodes[2].1.register_script("still", |()| Still);
+        world.nodes[2].1.register_script("still", |()| Stuck);
         world.on(0, async move |node| {
             let broker = node.spawn_on::<Deal, _>(id(1), "broker", &()).await.unwrap();
             let still = node.spawn_on::<Message, _>(id(2), "still", &()).await.unwrap();
@@ -185,17 +185,6 @@ fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_l
             assert_eq!(node.metrics().open_calls, 0);
         });
     });
-}
-
-/// Handles its first message for ever.
-struct Still;
-
-impl Actor for Still {
-    type Message = Message;
-
-    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
-        std::future::pending().await
-    }
 }
 
 #[test]

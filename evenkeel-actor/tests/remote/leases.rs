@@ -1,6 +1,6 @@
 //! Dropped references, and the actors that they kept alive.
 
-use crate::bad_peers::{NODE, Pair, hello};
+use crate::bad_peers::{NODE, Pair};
 use crate::ending::ends;
 use crate::world::{Message, World, id, slow};
 use evenkeel_actor::node::Slot;
@@ -182,9 +182,7 @@ fn the_references_of_a_node_that_is_lost_are_given_back() {
 #[test]
 fn a_peer_that_gives_back_what_it_has_not_is_shut_out() {
     ends(|| {
-        let mut pair = Pair::limited(1, Faults::default(), Limits::default());
-        pair.send(&[hello("peer")]);
-        assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+        let mut pair = Pair::greeted(1, Limits::default());
         pair.send(&[Wire::Release { to: Slot { index: 9, generation: 0 }, from: NODE, times: 1 }]);
         let event = pair.event();
         assert!(matches!(event, NodeEvent::Refused { why: Mismatch::OutOfTurn, .. }), "{event:?}");

@@ -1,31 +1,10 @@
 //! A hand-driven peer's claims about references, and their consequences.
 
-use crate::bad_peers::{NODE, PEER, Pair, hello};
+use crate::bad_peers::{NODE, PEER, Pair};
 use crate::ending::ends;
-use crate::world::Message;
-use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::wire::{Envelope, Message as Wire, ReferencesBuf};
 use evenkeel_actor::node::{Name, NodeId, Slot};
 use evenkeel_actor::remote::{Limits, Mismatch, NodeEvent};
-
-/// A node, a peer, and an actor of the node that the peer has started.
-fn pair() -> (Pair, Slot) {
-    let mut pair = Pair::limited(1, Faults::default(), Limits::default());
-    pair.send(&[hello("peer")]);
-    assert!(matches!(pair.event(), NodeEvent::Up { .. }));
-    let at = spawn(&mut pair, 9);
-    (pair, at)
-}
-
-fn spawn(pair: &mut Pair, call: u64) -> Slot {
-    let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
-    arguments.extend([0, 7]);
-    pair.send(&[Wire::Spawn { call, script: "sum", parent: None, arguments: &arguments }]);
-    pair.receive(|message| match message {
-        Wire::Located { call: of, at } if *of == call => Some(*at),
-        _ => None,
-    })
-}
 
 /// Has the actor answer with a reference to itself.
 fn ask_who(pair: &mut Pair, to: Slot, call: u8) {
@@ -54,7 +33,7 @@ fn release(times: u64, to: Slot) -> Wire<'static> {
 #[test]
 fn a_reference_that_crosses_with_the_release_of_others_keeps_the_actor() {
     ends(|| {
-        let (mut pair, to) = pair();
+        let (mut pair, to) = Pair::with_actor(1, Limits::default());
         ask_who(&mut pair, to, 10);
         ask_who(&mut pair, to, 11);
         pair.send(&[release(2, to)]);
@@ -68,7 +47,7 @@ fn a_reference_that_crosses_with_the_release_of_others_keeps_the_actor() {
 fn a_peer_that_gives_back_more_references_than_it_was_sent_is_shut_out() {
     ends(|| {
         for times in [3, u64::MAX] {
-            let (mut pair, to) = pair();
+            let (mut pair, to) = Pair::with_actor(1, Limits::default());
             ask_who(&mut pair, to, 10);
             pair.send(&[release(times, to)]);
             let event = pair.event();
@@ -94,7 +73,7 @@ fn a_peer_that_says_of_loans_what_cannot_be_is_shut_out() {
 }
 
 fn breaks_a_rule(say: impl Fn(Slot) -> Wire<'static>) {
-    let (mut pair, to) = pair();
+    let (mut pair, to) = Pair::with_actor(1, Limits::default());
     pair.send(&[say(to)]);
     let why = Mismatch::OutOfTurn;
     assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
@@ -104,7 +83,7 @@ fn breaks_a_rule(say: impl Fn(Slot) -> Wire<'static>) {
 #[test]
 fn a_peer_is_given_back_as_many_references_as_it_has_named() {
     ends(|| {
-        let (mut pair, to) = pair();
+        let (mut pair, to) = Pair::with_actor(1, Limits::default());
         let slot = Slot { index: 40, generation: 2 };
         let mut references = ReferencesBuf::new();
         (0..2).for_each(|_| references.push(Name { node: PEER, slot }));
@@ -126,7 +105,7 @@ fn a_peer_is_given_back_as_many_references_as_it_has_named() {
 #[test]
 fn a_reference_that_is_not_named_beside_its_value_is_none_of_a_peers() {
     ends(|| {
-        let (mut pair, to) = pair();
+        let (mut pair, to) = Pair::with_actor(1, Limits::default());
         // It is told to send that actor a number, and does.
         pair.send(&[Wire::Tell { to, payload: &[2, 1, 40, 2, 5] }]);
         let is_released = pair.receive(|message| match *message {

@@ -61,6 +61,17 @@ impl Actor for Sum {
     }
 }
 
+/// Handles its first message for ever.
+pub(crate) struct Stuck;
+
+impl Actor for Stuck {
+    type Message = Message;
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        std::future::pending().await
+    }
+}
+
 pub(crate) struct World {
     pub(crate) control: Control,
     pub(crate) nodes: Vec<(Runtime, Node)>,

@@ -1,6 +1,6 @@
 //! Collective sends with little room.
 
-use super::ends;
+use super::{CASTS, Number, Ordered, ends};
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::policy::Packing;
@@ -8,27 +8,6 @@ use evenkeel_actor::{Actor, Builder, Context, Handled};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Number(u64);
-
-struct Ordered {
-    next: u64,
-    over: Arc<AtomicBool>,
-}
-
-impl Actor for Ordered {
-    type Message = Number;
-
-    async fn handle(&mut self, number: Number, _context: &mut Context<Self>) -> Handled {
-        assert_eq!(number.0, self.next);
-        self.next += 1;
-        self.over.store(self.next == CASTS, Ordering::SeqCst);
-        Ok(())
-    }
-}
-
-const CASTS: u64 = 20_000;
 
 #[test]
 fn casts_and_sends_of_one_sender_to_one_actor_keep_their_order() {

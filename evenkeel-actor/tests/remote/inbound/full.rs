@@ -1,7 +1,7 @@
 //! Full mailboxes: which senders wait for them, and which do not.
 
 use super::{ends, with_peer};
-use crate::world::{Message, Sum, World, id, runtime};
+use crate::world::{Message, Stuck, Sum, World, id, runtime};
 use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::policy::Packing;
@@ -63,16 +63,6 @@ fn an_actor_with_a_full_mailbox_gets_the_answer_to_its_question() {
         });
         drop(asked);
     });
-}
-
-struct Stuck;
-
-impl Actor for Stuck {
-    type Message = Message;
-
-    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
-        std::future::pending().await
-    }
 }
 
 /// A world in which node 1 has a stuck actor with room for one message, named `stuck`.

@@ -9,11 +9,14 @@ mod runtimes;
 
 use crate::ending::ends;
 use crate::world::{id, runtime};
-use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, Message};
 use evenkeel_actor::node::{Transport, frame};
 use evenkeel_actor::remote::Node;
+use evenkeel_actor::{Actor, Context, Handled, System};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A node, and a peer driven by hand that has introduced itself; the node's name of its first actor
 /// is `0.0`.
@@ -40,3 +43,25 @@ fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
     test(&runtime, &node, &mut peer);
     std::mem::forget((runtime, node));
 }
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Number(u64);
+
+/// Checks that numbers come in their order, and says when the last of them has come.
+struct Ordered {
+    next: u64,
+    over: Arc<AtomicBool>,
+}
+
+impl Actor for Ordered {
+    type Message = Number;
+
+    async fn handle(&mut self, number: Number, _context: &mut Context<Self>) -> Handled {
+        assert_eq!(number.0, self.next);
+        self.next += 1;
+        self.over.store(self.next == CASTS, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+const CASTS: u64 = 20_000;

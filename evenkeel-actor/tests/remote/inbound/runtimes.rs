@@ -1,6 +1,6 @@
 //! Senders outside the node's runtime, and sends during serialisation.
 
-use super::ends;
+use super::{CASTS, Number, Ordered, ends};
 use crate::world::{Message, World, id, runtime};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::policy::Packing;
@@ -9,27 +9,6 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Number(u64);
-
-struct Ordered {
-    next: u64,
-    over: Arc<AtomicBool>,
-}
-
-impl Actor for Ordered {
-    type Message = Number;
-
-    async fn handle(&mut self, number: Number, _context: &mut Context<Self>) -> Handled {
-        assert_eq!(number.0, self.next);
-        self.next += 1;
-        self.over.store(self.next == CASTS, Ordering::SeqCst);
-        Ok(())
-    }
-}
-
-const CASTS: u64 = 20_000;
 
 /// One task of a runtime with several workers sends through a node that was started on another,
 /// with one worker.
