@@ -33,10 +33,8 @@ pub(crate) trait System: Sized + 'static {
 
     /// Spawns actors from inside the system.
     type Spawner: Clone + Send + Sync + 'static;
-    /// The address of an actor with a mailbox that accepts every message.
+    /// The address of an actor.
     type Ref<A: Actor>: Clone + Send + Sync + 'static;
-    /// The address of an actor with back-pressure in its mailbox, if the system has such mailboxes.
-    type Bounded<A: Actor>: Clone + Send + Sync + 'static;
 
     /// Starts the system with `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
@@ -47,29 +45,31 @@ pub(crate) trait System: Sized + 'static {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static;
 
-    /// Spawns an actor; `place` selects the worker, where actors stay on one.
+    /// Spawns an actor with a mailbox that accepts every message; `place` selects the worker, where
+    /// actors stay on one.
     fn spawn<A: Actor>(
         spawner: &Self::Spawner,
         place: usize,
         actor: A,
     ) -> impl Future<Output = Self::Ref<A>> + Send;
 
-    /// The same with a mailbox that applies back-pressure.
+    /// The same with a mailbox that applies back-pressure, if the system has such mailboxes.
     fn spawn_bounded<A: Actor>(
         spawner: &Self::Spawner,
         place: usize,
         actor: A,
-    ) -> impl Future<Output = Self::Bounded<A>> + Send;
+    ) -> impl Future<Output = Self::Ref<A>> + Send {
+        Self::spawn(spawner, place, actor)
+    }
 
     /// Sends a message without waiting. If the actor does not take it, the message is lost, and the
     /// run's counts show it.
     fn post<A: Actor>(to: &Self::Ref<A>, message: A::Message);
 
     /// Sends a message as soon as there is room for it.
-    fn send<A: Actor>(
-        to: &Self::Bounded<A>,
-        message: A::Message,
-    ) -> impl Future<Output = ()> + Send;
+    fn send<A: Actor>(to: &Self::Ref<A>, message: A::Message) -> impl Future<Output = ()> + Send {
+        async move { Self::post::<A>(to, message) }
+    }
 }
 
 /// The references of all actors of a kind, complete before the first message. A message names its

@@ -91,7 +91,6 @@ impl System for Swapped {
 
     type Spawner = ();
     type Ref<A: Actor> = <Tokio<false> as System>::Ref<A>;
-    type Bounded<A: Actor> = <Tokio<false> as System>::Bounded<A>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         Tokio::start(workers).map(Self)
@@ -109,7 +108,7 @@ impl System for Swapped {
         Tokio::<false>::spawn(spawner, place, actor).await
     }
 
-    async fn spawn_bounded<A: Actor>(_: &(), _: usize, mut actor: A) -> Self::Bounded<A> {
+    async fn spawn_bounded<A: Actor>(_: &(), _: usize, mut actor: A) -> Self::Ref<A> {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         drop(tokio::spawn(async move {
             while let Some(first) = receiver.recv().await {
@@ -124,10 +123,6 @@ impl System for Swapped {
 
     fn post<A: Actor>(to: &Self::Ref<A>, message: A::Message) {
         Tokio::<false>::post::<A>(to, message);
-    }
-
-    async fn send<A: Actor>(to: &Self::Bounded<A>, message: A::Message) {
-        Tokio::<false>::send::<A>(to, message).await;
     }
 }
 

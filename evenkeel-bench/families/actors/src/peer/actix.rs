@@ -54,7 +54,6 @@ impl System for Actix {
     /// The threads of several workers; empty if actors start on the spawning thread.
     type Spawner = Arc<[ArbiterHandle]>;
     type Ref<A: system::Actor> = Addr<Host<A>>;
-    type Bounded<A: system::Actor> = Addr<Host<A>>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         let runner = actix::System::new();
@@ -90,19 +89,7 @@ impl System for Actix {
         }
     }
 
-    async fn spawn_bounded<A: system::Actor>(
-        spawner: &Self::Spawner,
-        place: usize,
-        actor: A,
-    ) -> Addr<Host<A>> {
-        Self::spawn(spawner, place, actor).await
-    }
-
     fn post<A: system::Actor>(to: &Addr<Host<A>>, message: A::Message) {
-        to.do_send(Letter(message));
-    }
-
-    async fn send<A: system::Actor>(to: &Addr<Host<A>>, message: A::Message) {
         to.do_send(Letter(message));
     }
 }

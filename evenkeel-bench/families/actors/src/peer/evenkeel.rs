@@ -72,7 +72,6 @@ impl System for Evenkeel {
 
     type Spawner = ();
     type Ref<A: system::Actor> = ActorRef<A::Message>;
-    type Bounded<A: system::Actor> = ActorRef<A::Message>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         Ok(Evenkeel(evenkeel::Builder::new().workers(workers).build()?))

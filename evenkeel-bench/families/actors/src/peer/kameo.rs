@@ -49,7 +49,6 @@ impl System for Kameo {
 
     type Spawner = ();
     type Ref<A: system::Actor> = ActorRef<Host<A>>;
-    type Bounded<A: system::Actor> = ActorRef<Host<A>>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         OnTokio::start(workers).map(Kameo)
@@ -67,19 +66,7 @@ impl System for Kameo {
         Host::spawn_with_mailbox(Host(actor), mailbox::unbounded())
     }
 
-    async fn spawn_bounded<A: system::Actor>(
-        spawner: &(),
-        place: usize,
-        actor: A,
-    ) -> ActorRef<Host<A>> {
-        Self::spawn(spawner, place, actor).await
-    }
-
     fn post<A: system::Actor>(to: &ActorRef<Host<A>>, message: A::Message) {
-        drop(to.tell(Letter(message)).try_send());
-    }
-
-    async fn send<A: system::Actor>(to: &ActorRef<Host<A>>, message: A::Message) {
         drop(to.tell(Letter(message)).try_send());
     }
 }

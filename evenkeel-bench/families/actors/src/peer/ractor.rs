@@ -45,7 +45,6 @@ impl System for Ractor {
 
     type Spawner = ();
     type Ref<A: system::Actor> = ActorRef<A::Message>;
-    type Bounded<A: system::Actor> = ActorRef<A::Message>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         OnTokio::start(workers).map(Ractor)
@@ -65,19 +64,7 @@ impl System for Ractor {
         reference
     }
 
-    async fn spawn_bounded<A: system::Actor>(
-        spawner: &(),
-        place: usize,
-        actor: A,
-    ) -> ActorRef<A::Message> {
-        Self::spawn(spawner, place, actor).await
-    }
-
     fn post<A: system::Actor>(to: &ActorRef<A::Message>, message: A::Message) {
-        drop(to.send_message(message));
-    }
-
-    async fn send<A: system::Actor>(to: &ActorRef<A::Message>, message: A::Message) {
         drop(to.send_message(message));
     }
 }

@@ -73,7 +73,6 @@ impl<const BATCHED: bool> System for Tokio<BATCHED> {
 
     type Spawner = ();
     type Ref<A: Actor> = UnboundedSender<A::Message>;
-    type Bounded<A: Actor> = UnboundedSender<A::Message>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         OnTokio::start(workers).map(Self)
@@ -98,19 +97,7 @@ impl<const BATCHED: bool> System for Tokio<BATCHED> {
         sender
     }
 
-    async fn spawn_bounded<A: Actor>(
-        spawner: &(),
-        place: usize,
-        actor: A,
-    ) -> UnboundedSender<A::Message> {
-        Self::spawn(spawner, place, actor).await
-    }
-
     fn post<A: Actor>(to: &UnboundedSender<A::Message>, message: A::Message) {
-        drop(to.send(message));
-    }
-
-    async fn send<A: Actor>(to: &UnboundedSender<A::Message>, message: A::Message) {
         drop(to.send(message));
     }
 }

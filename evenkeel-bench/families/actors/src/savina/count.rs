@@ -61,7 +61,7 @@ enum ToProducer {
 
 struct Producer<S: System> {
     shared: Arc<Shared<S>>,
-    counter: S::Bounded<Counter<S>>,
+    counter: S::Ref<Counter<S>>,
     increments: u32,
     _life: Life,
 }

@@ -106,7 +106,6 @@ impl System for Lossy {
 
     type Spawner = ();
     type Ref<A: Actor> = <Tokio<false> as System>::Ref<A>;
-    type Bounded<A: Actor> = <Tokio<false> as System>::Bounded<A>;
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         Tokio::start(workers).map(Self)
@@ -124,16 +123,12 @@ impl System for Lossy {
         Tokio::<false>::spawn(spawner, place, actor).await
     }
 
-    async fn spawn_bounded<A: Actor>(spawner: &(), place: usize, actor: A) -> Self::Bounded<A> {
+    async fn spawn_bounded<A: Actor>(spawner: &(), place: usize, actor: A) -> Self::Ref<A> {
         Tokio::<false>::spawn_bounded(spawner, place, Deaf(actor, true)).await
     }
 
     fn post<A: Actor>(to: &Self::Ref<A>, message: A::Message) {
         Tokio::<false>::post::<A>(to, message);
-    }
-
-    async fn send<A: Actor>(to: &Self::Bounded<A>, message: A::Message) {
-        Tokio::<false>::send::<A>(to, message).await;
     }
 }
 

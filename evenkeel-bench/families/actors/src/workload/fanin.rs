@@ -19,7 +19,7 @@ const AHEAD: u32 = 2;
 
 /// State that all actors of a run share.
 struct Shared<S: System> {
-    consumer: OnceLock<S::Bounded<Consumer<S>>>,
+    consumer: OnceLock<S::Ref<Consumer<S>>>,
     producers: Table<S, Producer<S>>,
     done: Finish,
     /// The first message out of order: its sender, its number, and the expected number.
