@@ -51,6 +51,35 @@ pub enum Better {
 }
 
 impl Quantity {
+    /// Returns a figure of the record, which is neither compared nor drawn.
+    pub const fn shown(name: &'static str, field: &'static str) -> Self {
+        Self { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
+    }
+
+    /// Returns a computed figure, which is neither compared nor drawn.
+    pub const fn derived(
+        name: &'static str,
+        figure: fn(&Record, &[Record]) -> Option<f64>,
+    ) -> Self {
+        Self { name, read: Read::Derived(figure), better: Better::Neither, drawn: Drawn::No }
+    }
+
+    /// Returns a figure of the record that is a point of a curve: this share of the measured values
+    /// is not above it.
+    pub const fn share(name: &'static str, field: &'static str, share: f64) -> Self {
+        Self::shown(name, field).drawn(Drawn::Percentile(share))
+    }
+
+    /// Returns it as one by which rows are compared.
+    pub const fn compared(self, better: Better) -> Self {
+        Self { better, ..self }
+    }
+
+    /// Returns it as one that pages draw.
+    pub const fn drawn(self, drawn: Drawn) -> Self {
+        Self { drawn, ..self }
+    }
+
     /// Returns the figure of a run: infinitely bad if the run did not complete, and `None` if it
     /// has none.
     pub fn of(&self, record: &Record, all: &[Record]) -> Option<f64> {

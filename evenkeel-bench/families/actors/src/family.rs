@@ -18,7 +18,7 @@ use suite::effort::Effort;
 use suite::family::{self, Family, Found, Has, Ran};
 use suite::named::NAMELESS;
 use suite::output::note;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 use suite::rows::Row;
 use suite::words;
 
@@ -26,12 +26,9 @@ use suite::words;
 #[derive(Default)]
 pub(crate) struct Actors(OnceLock<Vec<Arc<Built>>>);
 
-const MESSAGE: Quantity = Quantity {
-    name: "ns per message",
-    read: Read::Field("ns_per_message"),
-    better: Better::Less("faster", "slower"),
-    drawn: Drawn::Dots,
-};
+const MESSAGE: Quantity = Quantity::shown("ns per message", "ns_per_message")
+    .compared(Better::Less("faster", "slower"))
+    .drawn(Drawn::Dots);
 
 const LIFE: Quantity = Quantity { name: "ns per actor", ..MESSAGE };
 
@@ -42,31 +39,19 @@ const LIVES: [Quantity; 1] = [LIFE];
 /// Rows compare the rare round trips, and show the others.
 const TRIPS: [Quantity; 4] = [
     MESSAGE,
-    trip("round trip p50, µs", "trip_us_p50", 0.5),
-    Quantity {
-        better: Better::Less("shorter", "longer"),
-        ..trip("round trip p99, µs", "trip_us_p99", 0.99)
-    },
-    trip("round trip p99.9, µs", "trip_us_p999", 0.999),
+    Quantity::share("round trip p50, µs", "trip_us_p50", 0.5),
+    Quantity::share("round trip p99, µs", "trip_us_p99", 0.99)
+        .compared(Better::Less("shorter", "longer")),
+    Quantity::share("round trip p99.9, µs", "trip_us_p999", 0.999),
 ];
 
 const BYTES: [Quantity; 3] = [
-    Quantity {
-        better: Better::Less("smaller", "larger"),
-        drawn: Drawn::Dots,
-        ..shown("bytes per actor", "bytes_per_actor")
-    },
-    shown("bytes of its heap", "heap_bytes_per_actor"),
-    shown("actors", "actors"),
+    Quantity::shown("bytes per actor", "bytes_per_actor")
+        .compared(Better::Less("smaller", "larger"))
+        .drawn(Drawn::Dots),
+    Quantity::shown("bytes of its heap", "heap_bytes_per_actor"),
+    Quantity::shown("actors", "actors"),
 ];
-
-const fn trip(name: &'static str, field: &'static str, share: f64) -> Quantity {
-    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
-}
-
-const fn shown(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
-}
 
 /// The fewest round trips of which 1 in 1,000 is a figure.
 const ENOUGH: u64 = 1_000;

@@ -16,7 +16,7 @@ use suite::family::{Family, Found, Has, Ran};
 use suite::named::NAMELESS;
 use suite::output::note;
 use suite::published::Published;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Quantity};
 use suite::rows::Row;
 
 /// The family, with its programs in other languages.
@@ -32,29 +32,17 @@ pub(crate) struct Options {
     monitors: Vec<usize>,
 }
 
-const ROUNDS: [Quantity; 1] = [Quantity {
-    name: "ns",
-    read: Read::Field("ns_per_op_per_proc"),
-    better: Better::Less("faster", "slower"),
-    drawn: Drawn::No,
-}];
+const ROUNDS: [Quantity; 1] =
+    [Quantity::shown("ns", "ns_per_op_per_proc").compared(Better::Less("faster", "slower"))];
 
 /// A monitor that lets callers barge in has more entries, and longer waits.
 pub(super) const CONTENDED: [Quantity; 2] = [
-    Quantity {
-        name: "entries, million/s",
-        read: Read::Derived(|record, _| {
-            Some(record.figures.number("ops")? / record.figures.number("seconds")? / 1e6)
-        }),
-        better: Better::More("better", "worse"),
-        drawn: Drawn::No,
-    },
-    Quantity {
-        name: "longest wait, µs",
-        read: Read::Field("longest_wait_us"),
-        better: Better::Less("shorter", "longer"),
-        drawn: Drawn::No,
-    },
+    Quantity::derived("entries, million/s", |record, _| {
+        Some(record.figures.number("ops")? / record.figures.number("seconds")? / 1e6)
+    })
+    .compared(Better::More("better", "worse")),
+    Quantity::shown("longest wait, µs", "longest_wait_us")
+        .compared(Better::Less("shorter", "longer")),
 ];
 
 impl Family for Concurrency {

@@ -9,46 +9,29 @@ use super::program::Program;
 use suite::case::Case;
 use suite::enough::is_disturbed;
 use suite::peer::Role;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 use suite::record::Record;
 use suite::rows::{Cell, Row};
 use suite::summary::Summary;
 use suite::words;
 
-const TIME: Quantity = ms("ms", |record, _| in_ms(record, "seconds"));
+const TIME: Quantity = Quantity::derived("ms", |record, _| in_ms(record, "seconds"));
 
-const SPEED_UP: Quantity = Quantity {
-    name: "speed-up",
-    read: Read::Derived(speed_up),
-    better: Better::More("better", "worse"),
-    drawn: Drawn::Dots,
-};
+const SPEED_UP: Quantity = Quantity::derived("speed-up", speed_up)
+    .compared(Better::More("better", "worse"))
+    .drawn(Drawn::Dots);
 
 /// The time, its ratio to that of plain calls, and what the workers spent it on.
 pub(super) const QUANTITIES: [Quantity; 8] = [
     TIME,
     SPEED_UP,
-    Quantity {
-        name: "ns/fork",
-        read: Read::Derived(ns_per_fork),
-        better: Better::Neither,
-        drawn: Drawn::Dots,
-    },
-    ms("execution, ms", |record, _| in_ms(record, "execution_seconds")),
-    ms("inflation, ms", |record, _| in_ms(record, "inflation_seconds")),
-    ms("scheduling, ms", |record, _| in_ms(record, "scheduling_seconds")),
-    ms("idle, ms", |record, _| in_ms(record, "idle_seconds")),
-    Quantity {
-        name: "steals",
-        read: Read::Field("steals"),
-        better: Better::Neither,
-        drawn: Drawn::No,
-    },
+    Quantity::derived("ns/fork", ns_per_fork).drawn(Drawn::Dots),
+    Quantity::derived("execution, ms", |record, _| in_ms(record, "execution_seconds")),
+    Quantity::derived("inflation, ms", |record, _| in_ms(record, "inflation_seconds")),
+    Quantity::derived("scheduling, ms", |record, _| in_ms(record, "scheduling_seconds")),
+    Quantity::derived("idle, ms", |record, _| in_ms(record, "idle_seconds")),
+    Quantity::shown("steals", "steals"),
 ];
-
-const fn ms(name: &'static str, figure: fn(&Record, &[Record]) -> Option<f64>) -> Quantity {
-    Quantity { name, read: Read::Derived(figure), better: Better::Neither, drawn: Drawn::No }
-}
 
 fn in_ms(record: &Record, field: &str) -> Option<f64> {
     Some(record.figures.number(field)? * 1e3)

@@ -21,7 +21,7 @@ use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::kit::runtime::tokio_native::TokioNative;
 use suite::output::note;
 use suite::picture::Picture;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Quantity};
 use suite::rows::Row;
 use suite::words::count;
 
@@ -58,27 +58,19 @@ pub(crate) struct Options {
 
 /// The rows compare wakes, of which a session's run has enough for the 99th percentile.
 const QUANTITIES: [Quantity; 10] = [
-    share("wake p50, µs", "wake_us_p50", 0.5),
-    Quantity { better: SOONER, ..share("wake p99, µs", "wake_us_p99", 0.99) },
-    Quantity { better: SOONER, ..share("wake p99.9, µs", "wake_us_p999", 0.999) },
-    share("wake max, µs", "wake_us_max", 1.0),
-    share("spawn p50, µs", "spawn_us_p50", 0.5),
-    share("spawn p99, µs", "spawn_us_p99", 0.99),
-    share("spawn p99.9, µs", "spawn_us_p999", 0.999),
-    share("spawn max, µs", "spawn_us_max", 1.0),
-    shown("never run, %", "never_percent"),
-    shown("sender late p99.9, µs", "sender_us_p999"),
+    Quantity::share("wake p50, µs", "wake_us_p50", 0.5),
+    Quantity::share("wake p99, µs", "wake_us_p99", 0.99).compared(SOONER),
+    Quantity::share("wake p99.9, µs", "wake_us_p999", 0.999).compared(SOONER),
+    Quantity::share("wake max, µs", "wake_us_max", 1.0),
+    Quantity::share("spawn p50, µs", "spawn_us_p50", 0.5),
+    Quantity::share("spawn p99, µs", "spawn_us_p99", 0.99),
+    Quantity::share("spawn p99.9, µs", "spawn_us_p999", 0.999),
+    Quantity::share("spawn max, µs", "spawn_us_max", 1.0),
+    Quantity::shown("never run, %", "never_percent"),
+    Quantity::shown("sender late p99.9, µs", "sender_us_p999"),
 ];
 
 const SOONER: Better = Better::Less("sooner", "later");
-
-const fn share(name: &'static str, field: &'static str, share: f64) -> Quantity {
-    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
-}
-
-const fn shown(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
-}
 
 impl Family for Latency {
     const NAME: &'static str = NAME;

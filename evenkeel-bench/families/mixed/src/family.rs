@@ -17,7 +17,7 @@ use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel::Evenkeel;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 use suite::summary::Summary;
 
 /// The family, of one experiment.
@@ -43,34 +43,23 @@ const WAKES_TIME: Duration = Duration::from_millis(500);
 
 /// Both sides are compared, because a pool that gives everything to one looks good on that one.
 const QUANTITIES: [Quantity; 13] = [
-    Quantity { drawn: Drawn::Dots, ..rate("computations/s", "computations_per_second") },
-    shown("computation p50, µs", "computation_us_p50"),
-    shown("computation p99, µs", "computation_us_p99"),
-    shown("serial computation, µs", "computation_us_serial"),
-    Quantity { drawn: Drawn::Dots, ..rate("polls/s", "polls_per_second") },
-    share("wake p50, µs", "wake_us_p50", 0.5),
-    Quantity {
-        better: Better::Less("sooner", "later"),
-        ..share("wake p99, µs", "wake_us_p99", 0.99)
-    },
-    share("wake p99.9, µs", "wake_us_p999", 0.999),
-    share("wake max, µs", "wake_us_max", 1.0),
-    share("relay p50, µs", "relay_us_p50", 0.5),
-    share("relay p99, µs", "relay_us_p99", 0.99),
-    share("relay p99.9, µs", "relay_us_p999", 0.999),
-    share("relay max, µs", "relay_us_max", 1.0),
+    rate("computations/s", "computations_per_second"),
+    Quantity::shown("computation p50, µs", "computation_us_p50"),
+    Quantity::shown("computation p99, µs", "computation_us_p99"),
+    Quantity::shown("serial computation, µs", "computation_us_serial"),
+    rate("polls/s", "polls_per_second"),
+    Quantity::share("wake p50, µs", "wake_us_p50", 0.5),
+    Quantity::share("wake p99, µs", "wake_us_p99", 0.99).compared(Better::Less("sooner", "later")),
+    Quantity::share("wake p99.9, µs", "wake_us_p999", 0.999),
+    Quantity::share("wake max, µs", "wake_us_max", 1.0),
+    Quantity::share("relay p50, µs", "relay_us_p50", 0.5),
+    Quantity::share("relay p99, µs", "relay_us_p99", 0.99),
+    Quantity::share("relay p99.9, µs", "relay_us_p999", 0.999),
+    Quantity::share("relay max, µs", "relay_us_max", 1.0),
 ];
 
 const fn rate(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { better: Better::More("faster", "slower"), ..shown(name, field) }
-}
-
-const fn share(name: &'static str, field: &'static str, share: f64) -> Quantity {
-    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
-}
-
-const fn shown(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
+    Quantity::shown(name, field).compared(Better::More("faster", "slower")).drawn(Drawn::Dots)
 }
 
 impl Family for Mixed {

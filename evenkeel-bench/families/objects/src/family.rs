@@ -16,7 +16,7 @@ use suite::enough::{Counts, counts};
 use suite::family::{Family, Has, Ran};
 use suite::kit::patience::patiently;
 use suite::picture::Picture;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 use suite::record::Record;
 use suite::rows::Row;
 use suite::summary::Summary;
@@ -37,37 +37,27 @@ const TASKS: usize = 16;
 const SCANNED: usize = 32 << 10;
 
 /// Throughput, the quantity of all experiments but `travel`.
-const MOPS: Quantity = Quantity {
-    name: "million ops/s",
-    read: Read::Field("mops"),
-    better: Better::More("faster", "slower"),
-    drawn: Drawn::Dots,
-};
+const MOPS: Quantity = MOPS_BY_SIZE.drawn(Drawn::Dots);
 
 /// Throughput, where it is drawn over the size.
-pub(super) const MOPS_BY_SIZE: Quantity = Quantity { drawn: Drawn::No, ..MOPS };
+pub(super) const MOPS_BY_SIZE: Quantity =
+    Quantity::shown("million ops/s", "mops").compared(Better::More("faster", "slower"));
 
 /// The quantity of `travel`.
-pub(super) const CORE_NS: Quantity = shown("core-ns there and back", Read::Field("core_ns"));
+pub(super) const CORE_NS: Quantity = Quantity::shown("core-ns there and back", "core_ns");
 
 const BESIDE_SPIN: Quantity =
-    shown("x threads+spin", Read::Derived(|record, all| beside(record, all, &[Mode::Spin])));
-const BESIDE_BOTH: Quantity = shown(
-    "x in-place or home",
-    Read::Derived(|record, all| {
-        let is_automatic = record.runtime == Mode::Automatic.name();
-        beside(record, all, &[Mode::InPlace, Mode::Home]).filter(|_| is_automatic)
-    }),
-);
-const HOPS: Quantity = shown(
-    "journeys/op",
-    Read::Derived(|record, _| {
-        // Threads do not travel to homes.
-        record.figures.text("homes_before").and_then(|_| per_operation(record, "hops"))
-    }),
-);
+    Quantity::derived("x threads+spin", |record, all| beside(record, all, &[Mode::Spin]));
+const BESIDE_BOTH: Quantity = Quantity::derived("x in-place or home", |record, all| {
+    let is_automatic = record.runtime == Mode::Automatic.name();
+    beside(record, all, &[Mode::InPlace, Mode::Home]).filter(|_| is_automatic)
+});
+const HOPS: Quantity = Quantity::derived("journeys/op", |record, _| {
+    // Threads do not travel to homes.
+    record.figures.text("homes_before").and_then(|_| per_operation(record, "hops"))
+});
 const MISSES: Quantity =
-    shown("cache misses/op", Read::Derived(|record, _| per_operation(record, "misses")));
+    Quantity::derived("cache misses/op", |record, _| per_operation(record, "misses"));
 
 const USUAL: [Quantity; 5] = [MOPS, BESIDE_SPIN, BESIDE_BOTH, HOPS, MISSES];
 const DIRECTORY: [Quantity; 9] = [
@@ -76,25 +66,12 @@ const DIRECTORY: [Quantity; 9] = [
     BESIDE_BOTH,
     HOPS,
     MISSES,
-    shown("million ops/s, all in use", Read::Field("mops_many")),
-    shown("million ops/s, all, settled", Read::Field("mops_many_settled")),
-    shown("million ops/s, a 16th in use", Read::Field("mops_few")),
-    shown("million ops/s, a 16th, settled", Read::Field("mops_few_settled")),
+    Quantity::shown("million ops/s, all in use", "mops_many"),
+    Quantity::shown("million ops/s, all, settled", "mops_many_settled"),
+    Quantity::shown("million ops/s, a 16th in use", "mops_few"),
+    Quantity::shown("million ops/s, a 16th, settled", "mops_few_settled"),
 ];
-const TRAVEL: [Quantity; 3] = [
-    CORE_NS,
-    Quantity {
-        name: "million there and back/s",
-        better: Better::Neither,
-        drawn: Drawn::No,
-        ..MOPS
-    },
-    HOPS,
-];
-
-const fn shown(name: &'static str, read: Read) -> Quantity {
-    Quantity { name, read, better: Better::Neither, drawn: Drawn::No }
-}
+const TRAVEL: [Quantity; 3] = [CORE_NS, Quantity::shown("million there and back/s", "mops"), HOPS];
 
 fn per_operation(record: &Record, figure: &str) -> Option<f64> {
     Some(record.figures.number(figure)? / record.figures.number("operations")?)

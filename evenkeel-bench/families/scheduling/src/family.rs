@@ -21,7 +21,7 @@ use suite::kit::runtime::tokio_hand::TokioHand;
 use suite::kit::runtime::tokio_native::TokioNative;
 use suite::named::NAMELESS;
 use suite::output::note;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 use suite::record::Record;
 use suite::rows::Row;
 use suite::summary::Summary;
@@ -61,40 +61,21 @@ pub(crate) struct Options {
 
 /// The cost of operations, and their number.
 const OPERATIONS: [Quantity; 2] = [
-    Quantity {
-        name: "ns/op per worker",
-        read: Read::Field("ns_per_op_per_proc"),
-        better: Better::Less("faster", "slower"),
-        drawn: Drawn::Lines,
-    },
-    Quantity {
-        name: "Mop/s",
-        read: Read::Derived(throughput),
-        better: Better::Neither,
-        drawn: Drawn::Lines,
-    },
+    Quantity::shown("ns/op per worker", "ns_per_op_per_proc")
+        .compared(Better::Less("faster", "slower"))
+        .drawn(Drawn::Lines),
+    Quantity::derived("Mop/s", throughput).drawn(Drawn::Lines),
 ];
 
-const TRANSFER: [Quantity; 1] = [Quantity {
-    name: "µs/transfer",
-    read: Read::Field("transfer_us"),
-    better: Better::Less("faster", "slower"),
-    drawn: Drawn::Dots,
-}];
+const TRANSFER: [Quantity; 1] = [Quantity::shown("µs/transfer", "transfer_us")
+    .compared(Better::Less("faster", "slower"))
+    .drawn(Drawn::Dots)];
 
 const MEMORY: [Quantity; 2] = [
-    Quantity {
-        name: "bytes/task",
-        read: Read::Field("bytes_per_task"),
-        better: Better::Less("smaller", "larger"),
-        drawn: Drawn::Dots,
-    },
-    Quantity {
-        name: "of them its future",
-        read: Read::Field("future_bytes"),
-        better: Better::Neither,
-        drawn: Drawn::No,
-    },
+    Quantity::shown("bytes/task", "bytes_per_task")
+        .compared(Better::Less("smaller", "larger"))
+        .drawn(Drawn::Dots),
+    Quantity::shown("of them its future", "future_bytes"),
 ];
 
 /// Million operations per second, of all workers.

@@ -23,7 +23,7 @@ use suite::effort::Effort;
 use suite::family::{Family, Found, Has, Ran};
 use suite::kit::latency::Quantiles;
 use suite::output::note;
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 
 /// The experiments, and the program in Go once it is built.
 pub(crate) struct Serving {
@@ -97,10 +97,10 @@ pub(crate) struct Options {
 const ECHO: [Quantity; 8] = [
     THROUGHPUT,
     CPU,
-    delay("delay p50, µs", "delay_us_p50", 0.5),
-    delay("delay p99, µs", "delay_us_p99", 0.99),
-    delay("delay p99.9, µs", "delay_us_p999", 0.999),
-    delay("delay max, µs", "delay_us_max", 1.0),
+    Quantity::share("delay p50, µs", "delay_us_p50", 0.5),
+    Quantity::share("delay p99, µs", "delay_us_p99", 0.99),
+    Quantity::share("delay p99.9, µs", "delay_us_p999", 0.999),
+    Quantity::share("delay max, µs", "delay_us_max", 1.0),
     CLIENT_CPU,
     REQUESTS,
 ];
@@ -111,70 +111,52 @@ const ECHO: [Quantity; 8] = [
 const HTTP: [Quantity; 12] = [
     THROUGHPUT,
     CPU,
-    delay("delay p50, µs", "delay_us_p50", 0.5),
-    Quantity { better: SOONER, ..delay("delay p99, µs", "delay_us_p99", 0.99) },
-    Quantity { better: SOONER, ..delay("delay p99.9, µs", "delay_us_p999", 0.999) },
-    delay("delay max, µs", "delay_us_max", 1.0),
-    delay("round trip p99, µs", "round_us_p99", 0.99),
-    delay("round trip p99.9, µs", "round_us_p999", 0.999),
+    Quantity::share("delay p50, µs", "delay_us_p50", 0.5),
+    Quantity::share("delay p99, µs", "delay_us_p99", 0.99).compared(SOONER),
+    Quantity::share("delay p99.9, µs", "delay_us_p999", 0.999).compared(SOONER),
+    Quantity::share("delay max, µs", "delay_us_max", 1.0),
+    Quantity::share("round trip p99, µs", "round_us_p99", 0.99),
+    Quantity::share("round trip p99.9, µs", "round_us_p999", 0.999),
     CLIENT_CPU,
-    shown("client late p99.9, µs", "client_us_p999"),
+    Quantity::shown("client late p99.9, µs", "client_us_p999"),
     REQUESTS,
-    shown("light requests", "light_requests"),
+    Quantity::shown("light requests", "light_requests"),
 ];
 
 /// An idle connection has a price in memory, and one in time.
 const IDLE: [Quantity; 2] = [
-    Quantity {
-        better: Better::Less("smaller", "larger"),
-        drawn: Drawn::Dots,
-        ..shown("resident bytes/connection", "bytes_per_connection")
-    },
-    Quantity {
-        better: Better::Less("less", "more"),
-        drawn: Drawn::Dots,
-        ..shown("server's CPU, µs/s", "server_us_per_s")
-    },
+    Quantity::shown("resident bytes/connection", "bytes_per_connection")
+        .compared(Better::Less("smaller", "larger"))
+        .drawn(Drawn::Dots),
+    Quantity::shown("server's CPU, µs/s", "server_us_per_s")
+        .compared(Better::Less("less", "more"))
+        .drawn(Drawn::Dots),
 ];
 
 const SOAK: [Quantity; 6] = [
-    Quantity {
-        better: Better::More("more", "fewer"),
-        drawn: Drawn::Dots,
-        ..shown("connections/s", "connections_per_s")
-    },
-    shown("resident at the start, MiB", "start_mib"),
-    shown("resident in the middle, MiB", "middle_mib"),
-    shown("resident at the end, MiB", "end_mib"),
-    shown("descriptors at the start", "start_descriptors"),
-    shown("descriptors at the end", "end_descriptors"),
+    Quantity::shown("connections/s", "connections_per_s")
+        .compared(Better::More("more", "fewer"))
+        .drawn(Drawn::Dots),
+    Quantity::shown("resident at the start, MiB", "start_mib"),
+    Quantity::shown("resident in the middle, MiB", "middle_mib"),
+    Quantity::shown("resident at the end, MiB", "end_mib"),
+    Quantity::shown("descriptors at the start", "start_descriptors"),
+    Quantity::shown("descriptors at the end", "end_descriptors"),
 ];
 
 const SOONER: Better = Better::Less("sooner", "later");
 
-const THROUGHPUT: Quantity = Quantity {
-    better: Better::More("more", "fewer"),
-    drawn: Drawn::Dots,
-    ..shown("requests/s", "requests_per_s")
-};
+const THROUGHPUT: Quantity = Quantity::shown("requests/s", "requests_per_s")
+    .compared(Better::More("more", "fewer"))
+    .drawn(Drawn::Dots);
 
-const CPU: Quantity = Quantity {
-    better: Better::Less("less", "more"),
-    drawn: Drawn::Dots,
-    ..shown("server's CPU, µs/request", "server_us_per_request")
-};
+const CPU: Quantity = Quantity::shown("server's CPU, µs/request", "server_us_per_request")
+    .compared(Better::Less("less", "more"))
+    .drawn(Drawn::Dots);
 
-const CLIENT_CPU: Quantity = shown("client's CPU, µs/request", "client_us_per_request");
+const CLIENT_CPU: Quantity = Quantity::shown("client's CPU, µs/request", "client_us_per_request");
 
-const REQUESTS: Quantity = shown("requests checked", "requests");
-
-const fn delay(name: &'static str, field: &'static str, share: f64) -> Quantity {
-    Quantity { drawn: Drawn::Percentile(share), ..shown(name, field) }
-}
-
-const fn shown(name: &'static str, field: &'static str) -> Quantity {
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
-}
+const REQUESTS: Quantity = Quantity::shown("requests checked", "requests");
 
 impl Family for Serving {
     const NAME: &'static str = "serving";

@@ -10,7 +10,7 @@ use suite::case::{Case, Fields};
 use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
-use suite::quantity::{Better, Drawn, Quantity, Read};
+use suite::quantity::{Better, Drawn, Quantity};
 
 /// The family, of one experiment.
 pub(crate) struct Timers;
@@ -19,25 +19,14 @@ pub(crate) struct Timers;
 /// with some twenty later timers beyond it in a session's run of a few thousand, and show the rarer
 /// ones.
 const QUANTITIES: [Quantity; 5] = [
-    Quantity {
-        name: "ns/timer",
-        read: Read::Field("ns_per_timer"),
-        better: Better::Less("faster", "slower"),
-        drawn: Drawn::Dots,
-    },
-    late("late p50, µs", "late_us_p50", 0.5),
-    Quantity {
-        better: Better::Less("earlier", "later"),
-        ..late("late p99, µs", "late_us_p99", 0.99)
-    },
-    late("late p99.9, µs", "late_us_p999", 0.999),
-    late("late max, µs", "late_us_max", 1.0),
+    Quantity::shown("ns/timer", "ns_per_timer")
+        .compared(Better::Less("faster", "slower"))
+        .drawn(Drawn::Dots),
+    Quantity::share("late p50, µs", "late_us_p50", 0.5),
+    Quantity::share("late p99, µs", "late_us_p99", 0.99).compared(Better::Less("earlier", "later")),
+    Quantity::share("late p99.9, µs", "late_us_p999", 0.999),
+    Quantity::share("late max, µs", "late_us_max", 1.0),
 ];
-
-const fn late(name: &'static str, field: &'static str, share: f64) -> Quantity {
-    let drawn = Drawn::Percentile(share);
-    Quantity { name, read: Read::Field(field), better: Better::Neither, drawn }
-}
 
 impl Family for Timers {
     const NAME: &'static str = NAME;
