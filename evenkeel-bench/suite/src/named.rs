@@ -33,30 +33,18 @@ pub trait Named:
 
     /// The name of a member.
     fn name(self) -> &'static str;
+
+    /// Its description in one line, or nothing.
+    fn describe(self) -> &'static str;
 }
 
 /// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`.
-/// The error of `FromStr` calls a member by the words behind `as`. If a colon and a description
-/// follow each name, the enumeration has `describe` as well.
+/// The error of `FromStr` calls a member by the words behind `as`. A colon and a description may
+/// follow each name, for `describe`.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {
-        $($(#[$doc:meta])* $Member:ident = $name:literal: $says:literal,)+
-    }) => {
-        $crate::named! {
-            $(#[$meta])*
-            $vis enum $Type as $what { $($(#[$doc])* $Member = $name,)+ }
-        }
-
-        impl $Type {
-            /// Describes the member in one line.
-            $vis fn describe(self) -> &'static str {
-                match self { $($Type::$Member => $says,)+ }
-            }
-        }
-    };
-    ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {
-        $($(#[$doc:meta])* $Member:ident = $name:literal,)+
+        $($(#[$doc:meta])* $Member:ident = $name:literal $(: $says:literal)?,)+
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +58,11 @@ macro_rules! named {
             $vis fn name(self) -> &'static str {
                 match self { $($Type::$Member => $name,)+ }
             }
+
+            /// Describes the member in one line; empty if it has no description.
+            $vis fn describe(self) -> &'static str {
+                match self { $($Type::$Member => concat!($($says)?),)+ }
+            }
         }
 
         impl $crate::named::Named for $Type {
@@ -77,6 +70,10 @@ macro_rules! named {
 
             fn name(self) -> &'static str {
                 $Type::name(self)
+            }
+
+            fn describe(self) -> &'static str {
+                $Type::describe(self)
             }
         }
 
@@ -124,15 +121,18 @@ mod tests {
             Only = "-": "all there is",
             /// It has one.
             Keel = "keel": "what keeps it even",
+            /// It is not described.
+            Sail = "sail",
         }
     }
 
     #[test]
     fn names_are_read_and_written_and_unknown_ones_name_the_known() {
-        assert_eq!(Part::ALL, [Part::Only, Part::Keel]);
+        assert_eq!(Part::ALL, [Part::Only, Part::Keel, Part::Sail]);
         assert_eq!("keel".parse::<Part>().unwrap().to_string(), "keel");
         assert_eq!("-".parse::<Part>().unwrap().describe(), "all there is");
+        assert_eq!(Part::Sail.describe(), "");
         let error = "mast".parse::<Part>().unwrap_err();
-        assert_eq!(error.to_string(), "unknown part `mast`: known are keel");
+        assert_eq!(error.to_string(), "unknown part `mast`: known are keel, sail");
     }
 }

@@ -4,12 +4,10 @@ use crate::named::Named;
 
 /// A runtime or program that can run a family's experiments.
 pub trait Peer: Named + Send {
-    /// Returns its role in a comparison.
-    fn role(self) -> Role;
-
-    /// Describes it in one line.
-    fn describe(self) -> &'static str {
-        ""
+    /// Returns its role in a comparison. Unless a family says otherwise, the first peer is the
+    /// subject, and all others are compared with it.
+    fn role(self) -> Role {
+        if self == Self::ALL[0] { Role::Subject } else { Role::Peer }
     }
 }
 

@@ -43,10 +43,6 @@ impl peer::Peer for Peer {
             _ => Role::Peer,
         }
     }
-
-    fn describe(self) -> &'static str {
-        Peer::describe(self)
-    }
 }
 
 impl Peer {

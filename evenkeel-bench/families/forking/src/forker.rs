@@ -122,10 +122,6 @@ impl Peer for Name {
             _ => Role::Peer,
         }
     }
-
-    fn describe(self) -> &'static str {
-        Name::describe(self)
-    }
 }
 
 impl Name {

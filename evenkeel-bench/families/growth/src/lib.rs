@@ -21,7 +21,7 @@ mod timers;
 
 use suite::entry::Entry;
 use suite::named;
-use suite::peer::{Peer, Role};
+use suite::peer::Peer;
 
 /// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Growth>();
@@ -82,15 +82,7 @@ impl Name {
     }
 }
 
-impl Peer for Name {
-    fn role(self) -> Role {
-        if self == Name::Evenkeel { Role::Subject } else { Role::Peer }
-    }
-
-    fn describe(self) -> &'static str {
-        Name::describe(self)
-    }
-}
+impl Peer for Name {}
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use suite::kit::runtime::Runtime;
 use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::kit::runtime::tokio_hand::TokioHand;
 use suite::named;
-use suite::peer::{Peer, Role};
+use suite::peer::Peer;
 
 /// Tasks and fork-join on a set of workers. Dropping the value ends them.
 pub(crate) trait Pool: Sized {
@@ -79,15 +79,4 @@ named! {
     }
 }
 
-impl Peer for Name {
-    fn role(self) -> Role {
-        match self {
-            Name::Evenkeel => Role::Subject,
-            Name::RayonTokio => Role::Peer,
-        }
-    }
-
-    fn describe(self) -> &'static str {
-        Name::describe(self)
-    }
-}
+impl Peer for Name {}

@@ -194,8 +194,4 @@ impl Peer for Mode {
             _ => Role::Peer,
         }
     }
-
-    fn describe(self) -> &'static str {
-        Mode::describe(self)
-    }
 }

@@ -1,7 +1,7 @@
 //! The runtimes that serve.
 
 use suite::named;
-use suite::peer::{self, Role};
+use suite::peer;
 
 named! {
     /// One column of the tables.
@@ -23,12 +23,4 @@ named! {
     }
 }
 
-impl peer::Peer for Peer {
-    fn role(self) -> Role {
-        if self == Peer::Evenkeel { Role::Subject } else { Role::Peer }
-    }
-
-    fn describe(self) -> &'static str {
-        Peer::describe(self)
-    }
-}
+impl peer::Peer for Peer {}

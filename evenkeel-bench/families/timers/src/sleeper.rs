@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use suite::kit::runtime::Lost;
 use suite::named;
-use suite::peer::{Peer, Role};
+use suite::peer::Peer;
 
 /// A runtime with timers. Dropping the value stops the runtime.
 pub(crate) trait Sleeper: Sized + 'static {
@@ -138,12 +138,4 @@ impl Name {
     }
 }
 
-impl Peer for Name {
-    fn role(self) -> Role {
-        if self == Name::Evenkeel { Role::Subject } else { Role::Peer }
-    }
-
-    fn describe(self) -> &'static str {
-        Name::describe(self)
-    }
-}
+impl Peer for Name {}

@@ -28,11 +28,7 @@ named! {
     }
 }
 
-impl Peer for Drum {
-    fn role(self) -> Role {
-        if self == Drum::Ours { Role::Subject } else { Role::Peer }
-    }
-}
+impl Peer for Drum {}
 
 #[derive(Debug, Args)]
 #[group(skip)]

@@ -10,7 +10,7 @@ pub(crate) mod tokio;
 use super::bench::Bench;
 use super::foreign;
 use suite::named;
-use suite::peer::{self, Role};
+use suite::peer;
 
 /// Messages after which a sender to an unbounded mailbox waits for credit: a page of queue entries.
 /// An estimate; no benchmark sets it.
@@ -75,12 +75,4 @@ impl Peer {
     }
 }
 
-impl peer::Peer for Peer {
-    fn role(self) -> Role {
-        if self == Peer::Evenkeel { Role::Subject } else { Role::Peer }
-    }
-
-    fn describe(self) -> &'static str {
-        Peer::describe(self)
-    }
-}
+impl peer::Peer for Peer {}
