@@ -15,6 +15,7 @@ use suite::effort::Effort;
 use suite::enough::Bound;
 use suite::entry::{Entry, Event, Measured};
 use suite::kit::afresh;
+use suite::named::named_twice;
 use suite::peer::Role;
 use suite::quantity::{Quantity, Read};
 use suite::read;
@@ -34,6 +35,8 @@ fn no_name_stands_for_two_things() {
         }
         for experiment in &of.experiments {
             assert!(benches.insert(experiment.name), "{} is there twice", experiment.name);
+            let twice = named_twice(&experiment.variants);
+            assert_eq!(twice, None, "a variant of {} is there twice", experiment.name);
         }
     }
 }

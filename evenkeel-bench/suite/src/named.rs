@@ -87,14 +87,18 @@ macro_rules! named {
             type Err = $crate::named::Unknown;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
-                $Type::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
-                    let known = $Type::ALL.into_iter().map(Self::name);
-                    $crate::named::Unknown {
-                        what: $what,
-                        name: name.to_owned(),
-                        known: known.filter(|name| *name != $crate::named::NAMELESS).collect(),
+                // Of two members with one name the compiler says that the second is unreachable.
+                match name {
+                    $($name => Ok($Type::$Member),)+
+                    _ => {
+                        let known = $Type::ALL.into_iter().map(Self::name);
+                        Err($crate::named::Unknown {
+                            what: $what,
+                            name: name.to_owned(),
+                            known: known.filter(|name| *name != $crate::named::NAMELESS).collect(),
+                        })
                     }
-                })
+                }
             }
         }
     };

@@ -162,21 +162,6 @@ fn the_usual_sizes_are_the_published_ones() {
     assert_eq!(Spec::new(Bench::Pingpong, Variant::Only, 1, &tiny).warm_up().pings, 1);
 }
 
-#[test]
-fn names_are_read_back() {
-    for peer in Peer::ALL {
-        assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
-    }
-    for bench in Bench::ALL {
-        assert_eq!(bench.name().parse::<Bench>().unwrap(), bench);
-        for &variant in bench.variants() {
-            assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
-        }
-    }
-    let error = "all".parse::<Variant>().unwrap_err().to_string();
-    assert_eq!(error, "unknown variant `all`: known are alive, waves, idle, used");
-}
-
 /// A made-up session.
 pub(crate) fn example() -> Measured {
     type Row = (&'static str, &'static str, usize, u32, &'static str, &'static str, f64);

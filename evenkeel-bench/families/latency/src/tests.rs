@@ -71,13 +71,3 @@ fn light_tasks_run_beside_ready_loops_on_tokio() {
     let outcome = taking_turns(&spec(Variant::Ready, 2), run::<TokioNative>);
     assert_eq!((outcome.wakes.never, outcome.spawns.never), (0, 0));
 }
-
-#[test]
-fn names_are_read_back() {
-    for peer in Peer::ALL {
-        assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
-    }
-    for variant in Variant::ALL {
-        assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
-    }
-}

@@ -1,4 +1,4 @@
-use super::pool::{Name, RayonTokio};
+use super::pool::RayonTokio;
 use super::*;
 use suite::affinity::confined;
 use suite::kit::runtime::evenkeel::Evenkeel;
@@ -49,15 +49,5 @@ fn a_wrong_computation_is_a_fault() {
         };
         let text = fault.to_string();
         assert_eq!(text, "a computation of size 6 came to 4 instead of 5");
-    }
-}
-
-#[test]
-fn names_are_read_back() {
-    for name in Name::ALL {
-        assert_eq!(name.name().parse::<Name>().unwrap(), name);
-    }
-    for variant in Variant::ALL {
-        assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
     }
 }

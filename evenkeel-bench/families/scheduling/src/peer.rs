@@ -29,20 +29,3 @@ impl Peer {
 }
 
 impl peer::Peer for Peer {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for peer in Peer::ALL {
-            assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
-        }
-        let error = "java".parse::<Peer>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown runtime `java`: known are evenkeel, tokio-hand, tokio-native, go-native, go-hand"
-        );
-    }
-}

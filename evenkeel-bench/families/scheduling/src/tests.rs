@@ -11,16 +11,6 @@ use suite::kit::runtime::tokio_hand::TokioHand;
 use suite::kit::runtime::tokio_native::TokioNative;
 
 #[test]
-fn names_are_read_back() {
-    for bench in Bench::ALL {
-        assert_eq!(bench.name().parse::<Bench>().unwrap(), bench);
-    }
-    for variant in Variant::ALL {
-        assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
-    }
-}
-
-#[test]
 fn random_numbers_stay_below_their_bound_and_reach_all() {
     let mut random = Random::new(1, 0);
     let mut seen = [0_u32; 7];

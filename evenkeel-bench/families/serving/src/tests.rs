@@ -210,13 +210,3 @@ fn a_server_that_drops_a_reply_is_found_out() {
     let error = fault(|number, message| Some(if number == 3 { vec![] } else { message.to_vec() }));
     assert!(error.contains("requests without a reply, of which none has come for"), "{error}");
 }
-
-#[test]
-fn names_are_read_back() {
-    for peer in Peer::ALL {
-        assert_eq!(peer.name().parse::<Peer>().unwrap(), peer);
-    }
-    for variant in Variant::ALL {
-        assert_eq!(variant.name().parse::<Variant>().unwrap(), variant);
-    }
-}

@@ -62,15 +62,6 @@ fn an_answer_to_something_else_is_none() {
     assert!(refused("0.25", "-1").ends_with("in which the time is no time"));
 }
 
-#[test]
-fn names_are_read_and_told() {
-    for name in Name::ALL {
-        assert_eq!(name.to_string().parse::<Name>().unwrap(), name);
-    }
-    let error = "akka".parse::<Name>().unwrap_err().to_string();
-    assert_eq!(error, "unknown actor system `akka`: known are pekko, erlang, caf, go");
-}
-
 /// The programs that can be built here.
 fn built() -> Vec<Built> {
     let mut names = Vec::new();
