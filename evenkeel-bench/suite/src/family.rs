@@ -201,4 +201,17 @@ impl<P: Peer> Found<P> {
         let there = P::ALL.iter().map(|&peer| (peer, None)).collect();
         Self { there, missing: Vec::new() }
     }
+
+    /// Looks for these peers, in their order. `look` returns a peer's version where it matters, or
+    /// what installs it.
+    pub fn by(peers: &[P], mut look: impl FnMut(P) -> Result<Option<String>, String>) -> Self {
+        let mut found = Self { there: Vec::new(), missing: Vec::new() };
+        for &peer in peers {
+            match look(peer) {
+                Ok(version) => found.there.push((peer, version)),
+                Err(install) => found.missing.push((peer, install)),
+            }
+        }
+        found
+    }
 }

@@ -143,17 +143,10 @@ impl Family for Actors {
     }
 
     fn found_of(&self, peers: &[Peer]) -> anyhow::Result<Found<Peer>> {
-        let mut found = Found { there: Vec::new(), missing: Vec::new() };
         let names: Vec<_> = peers.iter().filter_map(|peer| peer.foreign()).collect();
         let mut looked = foreign::look(&names)?.into_iter();
-        for &peer in peers {
-            match peer.foreign().and_then(|_| looked.next()) {
-                None => found.there.push((peer, None)),
-                Some(Ok(version)) => found.there.push((peer, version)),
-                Some(Err(install)) => found.missing.push((peer, install)),
-            }
-        }
-        Ok(found)
+        let look = |peer: Peer| peer.foreign().and_then(|_| looked.next()).unwrap_or(Ok(None));
+        Ok(Found::by(peers, look))
     }
 
     fn has(peer: Peer, spec: &Spec) -> Has {

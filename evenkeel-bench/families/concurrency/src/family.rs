@@ -136,14 +136,8 @@ impl Family for Concurrency {
     }
 
     fn found(&self) -> anyhow::Result<Found<Peer>> {
-        let mut found = Found { there: Vec::new(), missing: Vec::new() };
-        for peer in Peer::ALL {
-            match peer.language().and_then(Language::missing) {
-                Some(why) => found.missing.push((peer, why)),
-                None => found.there.push((peer, peer.language().and_then(Language::version))),
-            }
-        }
-        Ok(found)
+        let look = |peer: Peer| peer.language().map(Language::look).transpose();
+        Ok(Found::by(&Peer::ALL, look))
     }
 
     fn has(peer: Peer, spec: &Spec) -> Has {

@@ -43,20 +43,12 @@ fn compiler() -> String {
 }
 
 impl Language {
-    /// The version of its compiler, if installed.
-    pub(crate) fn version(self) -> Option<String> {
+    /// The version of its compiler, or why its programs cannot be built here and what would help.
+    pub(crate) fn look(self) -> Result<String, String> {
         match self {
-            Language::C => toolchain::version(&compiler(), "--version"),
-            Language::Go => go::version(),
-        }
-    }
-
-    /// Why its programs cannot be built here, and what would help; `None` if they can.
-    pub(crate) fn missing(self) -> Option<String> {
-        match (self.version(), self) {
-            (Some(_), _) => None,
-            (None, Language::C) => Some(format!("`{}` was not found; {INSTALL_C}", compiler())),
-            (None, Language::Go) => Some(format!("`go` was not found; {}", go::INSTALL)),
+            Language::C => toolchain::version(&compiler(), "--version")
+                .ok_or_else(|| format!("`{}` was not found; {INSTALL_C}", compiler())),
+            Language::Go => go::found().map_err(|install| format!("`go` was not found; {install}")),
         }
     }
 }

@@ -66,7 +66,7 @@ fn every_cell_in_this_process_runs() {
 #[test]
 fn every_cell_of_a_program_runs_where_its_compiler_is_found() {
     for (peer, language) in [(Peer::Pthread, Language::C), (Peer::Go, Language::Go)] {
-        if let Some(why) = language.missing() {
+        if let Err(why) = language.look() {
             eprintln!("skipped {peer}: {why}");
             continue;
         }

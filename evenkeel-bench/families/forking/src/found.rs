@@ -15,23 +15,15 @@ const FORTE: &str = "it is not part of this binary; with Rust 1.96 or later, \
 /// Looks for these runtimes, in their order. Those in C++ take about a second, because each is
 /// tried out.
 pub(super) fn of(names: &[Name]) -> anyhow::Result<Found<Name>> {
-    let looked = thread::scope(|scope| {
+    let missing = thread::scope(|scope| {
         let looking: Vec<_> =
-            names.iter().map(|&name| (name, scope.spawn(move || missing(name)))).collect();
-        let looked = looking.into_iter().map(|(name, thread)| {
-            let missing = thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            anyhow::Ok((name, missing))
-        });
+            names.iter().map(|&name| scope.spawn(move || missing(name))).collect();
+        let looked = looking.into_iter().map(|thread| thread.join());
+        let looked = looked.map(|missing| missing.unwrap_or_else(|panic| resume_unwind(panic)));
         looked.collect::<anyhow::Result<Vec<_>>>()
     })?;
-    let mut found = Found { there: Vec::new(), missing: Vec::new() };
-    for (name, missing) in looked {
-        match missing {
-            None => found.there.push((name, version(name))),
-            Some(why) => found.missing.push((name, why)),
-        }
-    }
-    Ok(found)
+    let mut missing = missing.into_iter();
+    Ok(Found::by(names, |name| missing.next().flatten().map_or_else(|| Ok(version(name)), Err)))
 }
 
 fn missing(name: Name) -> anyhow::Result<Option<String>> {

@@ -141,14 +141,7 @@ impl Family for Latency {
     }
 
     fn found(&self) -> anyhow::Result<Found<Peer>> {
-        let mut found = Found { there: Vec::new(), missing: Vec::new() };
-        for peer in Peer::ALL {
-            match foreign::look(peer) {
-                Ok(version) => found.there.push((peer, version)),
-                Err(install) => found.missing.push((peer, install)),
-            }
-        }
-        Ok(found)
+        Ok(Found::by(&Peer::ALL, foreign::look))
     }
 
     fn has(_: Peer, _: &Spec) -> Has {

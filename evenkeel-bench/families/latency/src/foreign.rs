@@ -41,7 +41,7 @@ enum Tool {
 pub(crate) fn look(peer: Peer) -> Result<Option<String>, String> {
     match peer {
         Peer::Evenkeel | Peer::Tokio => Ok(None),
-        Peer::Go => go::version().map(Some),
+        Peer::Go => suite::kit::go::found().map(Some),
         Peer::Java => java::version().map(Some),
     }
 }

@@ -184,15 +184,9 @@ impl Family for Scheduling {
     }
 
     fn found(&self) -> anyhow::Result<Found<Peer>> {
-        let go = toolchain::version();
-        let mut found = Found { there: Vec::new(), missing: Vec::new() };
-        for peer in Peer::ALL {
-            match &go {
-                None if peer.is_go() => found.missing.push((peer, toolchain::INSTALL.to_owned())),
-                go => found.there.push((peer, go.clone().filter(|_| peer.is_go()))),
-            }
-        }
-        Ok(found)
+        let go = toolchain::found();
+        let look = |peer: Peer| if peer.is_go() { go.clone().map(Some) } else { Ok(None) };
+        Ok(Found::by(&Peer::ALL, look))
     }
 
     fn has(peer: Peer, spec: &Spec) -> Has {

@@ -9,7 +9,7 @@ use crate::peer::Peer;
 pub(crate) fn look(peer: Peer) -> Result<Option<String>, String> {
     match peer {
         Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore | Peer::Bare => Ok(None),
-        Peer::Go => go::version().map(Some),
+        Peer::Go => suite::kit::go::found().map(Some),
         Peer::Nginx => nginx::version().map(Some),
     }
 }

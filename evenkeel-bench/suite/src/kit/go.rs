@@ -10,3 +10,8 @@ pub fn version() -> Option<String> {
     let text = toolchain::version("go", "version")?;
     Some(text.trim_start_matches("go version ").to_owned())
 }
+
+/// Returns the toolchain's version, or what installs it.
+pub fn found() -> Result<String, String> {
+    version().ok_or_else(|| INSTALL.to_owned())
+}

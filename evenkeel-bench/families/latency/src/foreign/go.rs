@@ -3,7 +3,6 @@
 use anyhow::{Context, ensure};
 
 use super::{Program, Tool};
-use suite::kit::go;
 use suite::kit::toolchain::{self, Workshop};
 
 /// The program's files, as they lie under `peers/go/latency`.
@@ -18,11 +17,6 @@ const SOURCES: [(&str, &str); 6] = [
 
 /// The program's name within its folder.
 pub(super) const PROGRAM: &str = "evenkeel-peer-latency";
-
-/// Returns the version of the toolchain, or what installs it.
-pub(super) fn version() -> Result<String, String> {
-    go::version().ok_or_else(|| go::INSTALL.to_owned())
-}
 
 /// Builds the program.
 pub(super) fn build() -> anyhow::Result<Program> {

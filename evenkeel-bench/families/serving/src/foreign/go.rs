@@ -5,7 +5,6 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use crate::server::Service;
-use suite::kit::go;
 use suite::kit::served::Served;
 use suite::kit::toolchain::{self, Workshop};
 
@@ -22,11 +21,6 @@ const SOURCES: [(&str, &str); 7] = [
 
 /// The program's name within its folder.
 const PROGRAM: &str = "evenkeel-peer-serving";
-
-/// Returns the version of the toolchain, or what installs it.
-pub(super) fn version() -> Result<String, String> {
-    go::version().ok_or_else(|| go::INSTALL.to_owned())
-}
 
 /// The program in Go.
 pub(crate) struct Go(Workshop);
