@@ -7,7 +7,7 @@ use std::env;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Deserialize;
 
 use super::bench::{Bench, Variant};
@@ -67,24 +67,16 @@ struct Answer {
 impl Program {
     /// Builds the program.
     pub(crate) fn build(language: Language) -> anyhow::Result<Program> {
-        let program = toolchain::program(PROGRAM);
-        let (name, sources): (&str, &[(&str, &str)]) = match language {
-            Language::C => ("C", &C),
-            Language::Go => ("Go", &GO),
-        };
-        let workshop = Workshop::with(name, sources)?;
-        let output = match language {
+        let workshop = match language {
             Language::C => {
+                let workshop = Workshop::with("C", &C)?;
                 let flags = ["-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-pthread"];
-                let files = ["pthread.c", "-o", &program];
-                workshop.run(&compiler(), flags.into_iter().chain(files))
+                let files = ["pthread.c", "-o", &toolchain::program(PROGRAM)];
+                workshop.build("C", &compiler(), flags.into_iter().chain(files))?;
+                workshop
             }
-            Language::Go => workshop.run("go", ["build", "-o", &program, "."]),
+            Language::Go => go::build(&GO, PROGRAM)?,
         };
-        let output = output.with_context(|| format!("cannot start the {name} compiler"))?;
-        if !output.status.success() {
-            bail!("cannot build the {name} peer:\n{}", String::from_utf8_lossy(&output.stderr));
-        }
         Ok(Program { workshop })
     }
 

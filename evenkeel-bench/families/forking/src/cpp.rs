@@ -130,11 +130,7 @@ fn compile(
     let (from, to) = (format!("{source}.cpp"), toolchain::program(source));
     // Libraries come last: a linker searches them for symbols that are missing so far.
     let arguments = FLAGS.iter().chain(flags).copied().chain([&*header, &from, "-o", &to]);
-    let output = workshop
-        .run(&compiler(), arguments.chain(library.iter().map(String::as_str)))
-        .with_context(|| format!("cannot start `{}`; {}", compiler(), COMPILER.line()))?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok((!output.status.success()).then_some(errors))
+    workshop.errors(&compiler(), arguments.chain(library.iter().map(String::as_str)))
 }
 
 /// A built program.

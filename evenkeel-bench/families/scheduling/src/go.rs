@@ -4,7 +4,7 @@
 //! prints nothing if the check fails.
 
 use std::fmt::Display;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -13,7 +13,6 @@ use serde::Deserialize;
 use super::peer::Peer;
 use super::{Bench, Outcome, Spec};
 use suite::kit::fault::Fault;
-use suite::kit::go::INSTALL;
 use suite::kit::toolchain::{self, Workshop};
 
 /// The program's files, as they lie under `peers/go`.
@@ -54,15 +53,10 @@ impl Go {
         let workshop = Workshop::with("Go", &SOURCES)?;
         // The hand-made primitives link to names of Go's runtime, which its linker refuses by
         // default from 1.23 on. Linkers before that do not know the flag and allow it anyway.
-        let checked = build(&workshop, &["-ldflags=-checklinkname=0"])?;
-        if !checked.status.success() {
-            let plain = build(&workshop, &[])?;
-            ensure!(
-                plain.status.success(),
-                "cannot build the Go peer:\n{}{}",
-                String::from_utf8_lossy(&checked.stderr),
-                String::from_utf8_lossy(&plain.stderr),
-            );
+        if let Some(checked) = errors(&workshop, &["-ldflags=-checklinkname=0"])?
+            && let Some(plain) = errors(&workshop, &[])?
+        {
+            bail!("cannot build the Go peer:\n{checked}{plain}");
         }
         Ok(Go { workshop })
     }
@@ -117,13 +111,10 @@ struct Line {
     dnc: bool,
 }
 
-fn build(workshop: &Workshop, flags: &[&str]) -> anyhow::Result<Output> {
+/// The errors of a build, if any.
+fn errors(workshop: &Workshop, flags: &[&str]) -> anyhow::Result<Option<String>> {
     let program = toolchain::program(PROGRAM);
-    let arguments = ["build"].iter().chain(flags).copied().chain(["-o", &program, "."]);
-    match workshop.run("go", arguments) {
-        Ok(output) => Ok(output),
-        Err(error) => bail!("cannot start `go`: {error}; {INSTALL}"),
-    }
+    workshop.errors("go", ["build"].iter().chain(flags).copied().chain(["-o", &program, "."]))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use tempfile::TempDir;
 
 use crate::interrupt;
@@ -98,6 +98,32 @@ impl Workshop {
         Command::new(tool).args(arguments).current_dir(self.folder.path()).output()
     }
 
+    /// Runs a compiler in the folder. Returns what it prints if it fails: the release of a compiler
+    /// decides whether errors go to standard output or standard error.
+    pub fn errors(
+        &self,
+        compiler: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> anyhow::Result<Option<String>> {
+        let Output { status, stdout, stderr } =
+            self.run(compiler, arguments).with_context(|| format!("cannot start `{compiler}`"))?;
+        let said = [stdout, stderr].concat();
+        Ok((!status.success()).then(|| String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    /// Builds a peer, which an error calls by this name.
+    pub fn build(
+        &self,
+        peer: &str,
+        compiler: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> anyhow::Result<()> {
+        match self.errors(compiler, arguments)? {
+            None => Ok(()),
+            Some(errors) => bail!("cannot build the {peer} peer:\n{errors}"),
+        }
+    }
+
     /// Returns the path of a program of this [name](program), once it is built.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(program(name))
@@ -172,6 +198,18 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "two");
         drop(workshop);
         assert!(!file.exists());
+    }
+
+    #[test]
+    fn a_compiler_that_fails_is_quoted() {
+        let workshop = Workshop::with("Text", &[]).unwrap();
+        workshop.build("Text", env!("CARGO"), ["--version"]).unwrap();
+        let error = workshop.build("Text", env!("CARGO"), ["no-such-command"]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("cannot build the Text peer:\n"), "{error}");
+        assert!(error.contains("no-such-command"), "{error}");
+        let error = workshop.errors("evenkeel-no-such-tool", [""]).unwrap_err();
+        assert_eq!(error.to_string(), "cannot start `evenkeel-no-such-tool`");
     }
 
     #[test]

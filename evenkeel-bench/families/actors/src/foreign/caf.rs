@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use super::Program;
 pub(super) use suite::kit::cpp::version;
@@ -123,11 +123,7 @@ fn compile(
         }
     }
     flags.extend(["-lcaf_core", "-pthread"].map(OsString::from));
-    let output = workshop
-        .run(&compiler(), flags)
-        .with_context(|| format!("cannot start `{}`", compiler()))?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok((!output.status.success()).then_some(errors))
+    workshop.errors(&compiler(), flags)
 }
 
 /// Builds the program, which sets its threads itself.

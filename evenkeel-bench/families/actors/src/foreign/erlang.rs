@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
 use super::Program;
 use suite::kit::installer::Package;
@@ -79,17 +79,7 @@ pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
     let (tool, _) = find(places).context("Erlang was not found")?;
     let workshop = Workshop::with("Erlang", &SOURCES)?;
     let flags = ["+inline_list_funcs"].into_iter().chain(SOURCES.map(|(name, _)| name));
-    let compiler = compiler(&tool);
-    let output = workshop
-        .run(&compiler.to_string_lossy(), flags)
-        .with_context(|| format!("cannot start `{}`", compiler.display()))?;
-    ensure!(
-        output.status.success(),
-        "cannot build the Erlang peer:\n{}{}",
-        // Whether errors go to standard output or standard error depends on the release.
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    workshop.build("Erlang", &compiler(&tool).to_string_lossy(), flags)?;
     Ok(Program { workshop, tool, major: 0 })
 }
 

@@ -187,11 +187,7 @@ fn compile(
     let mut arguments: Vec<OsString> = vec!["-cp".into(), classpath(workshop, jars)?];
     arguments.extend(["-d", ".", "-proc:none"].map(OsString::from));
     arguments.extend(files.iter().map(OsString::from));
-    let output = workshop
-        .run(&javac.to_string_lossy(), arguments)
-        .with_context(|| format!("cannot start `{}`", javac.display()))?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok((!output.status.success()).then_some(errors))
+    workshop.errors(&javac.to_string_lossy(), arguments)
 }
 
 /// Builds the program.

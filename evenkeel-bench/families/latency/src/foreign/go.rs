@@ -1,9 +1,7 @@
 //! Go.
 
-use anyhow::{Context, ensure};
-
 use super::{Program, Tool};
-use suite::kit::toolchain::{self, Workshop};
+use suite::kit::go;
 
 /// The program's files, as they lie under `peers/go/latency`.
 const SOURCES: [(&str, &str); 6] = [
@@ -20,14 +18,5 @@ pub(super) const PROGRAM: &str = "evenkeel-peer-latency";
 
 /// Builds the program.
 pub(super) fn build() -> anyhow::Result<Program> {
-    let workshop = Workshop::with("Go", &SOURCES)?;
-    let program = toolchain::program(PROGRAM);
-    let built = workshop.run("go", ["build", "-o", &program, "."]);
-    let built = built.with_context(|| format!("cannot start `go`; {}", go::INSTALL))?;
-    ensure!(
-        built.status.success(),
-        "cannot build the Go peer:\n{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-    Ok(Program { workshop, tool: Tool::Itself })
+    Ok(Program { workshop: go::build(&SOURCES, PROGRAM)?, tool: Tool::Itself })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
 use super::{Program, Tool};
 use suite::kit::installer::Package;
@@ -60,13 +60,7 @@ pub(super) fn build() -> anyhow::Result<Program> {
         ]);
     }
     arguments.push(SOURCES[0].0.to_owned());
-    let built = workshop.run(&found.javac.to_string_lossy(), &arguments);
-    let built = built.with_context(|| format!("cannot start `{}`", found.javac.display()))?;
-    ensure!(
-        built.status.success(),
-        "cannot build the Java peer:\n{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
+    workshop.build("Java", &found.javac.to_string_lossy(), &arguments)?;
     let java = found.javac.with_file_name(program("java"));
     Ok(Program { workshop, tool: Tool::Java(Machine { java, major }) })
 }

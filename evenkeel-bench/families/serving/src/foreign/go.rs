@@ -2,11 +2,10 @@
 
 use std::process::Command;
 
-use anyhow::{Context, ensure};
-
 use crate::server::Service;
+use suite::kit::go;
 use suite::kit::served::Served;
-use suite::kit::toolchain::{self, Workshop};
+use suite::kit::toolchain::Workshop;
 
 /// The program's files, as they lie under `peers/go/serving`.
 const SOURCES: [(&str, &str); 7] = [
@@ -28,16 +27,7 @@ pub(crate) struct Go(Workshop);
 impl Go {
     /// Builds it.
     pub(crate) fn build() -> anyhow::Result<Self> {
-        let workshop = Workshop::with("Go", &SOURCES)?;
-        let program = toolchain::program(PROGRAM);
-        let built = workshop.run("go", ["build", "-o", &program, "."]);
-        let built = built.with_context(|| format!("cannot start `go`; {}", go::INSTALL))?;
-        ensure!(
-            built.status.success(),
-            "cannot build the Go peer:\n{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        Ok(Self(workshop))
+        go::build(&SOURCES, PROGRAM).map(Self)
     }
 
     /// Starts it. It raises its limit of descriptors itself.
