@@ -60,12 +60,11 @@ impl<T> Ring<T> {
         Self { word: ptr::null_mut(), values: PhantomData }
     }
 
-    /// Returns the layout for `places` places, and the offset of the first.
-    fn layout(places: u32) -> (Layout, usize) {
+    /// Returns the layout for `places` places.
+    fn layout(places: u32) -> Layout {
         let values = Layout::array::<T>(places as usize);
         let both = values.and_then(|values| Layout::new::<Numbers>().extend(values));
-        let (layout, offset) = both.expect("a mailbox fits into memory");
-        (layout.pad_to_align(), offset)
+        both.expect("a mailbox fits into memory").0.pad_to_align()
     }
 
     /// Returns the address of the numbers, if there is storage.
@@ -193,7 +192,7 @@ impl<T> Ring<T> {
     }
 
     fn with_places(places: u32) -> Self {
-        let (layout, _) = Self::layout(places);
+        let layout = Self::layout(places);
         // SAFETY: the layout has at least the size of the numbers.
         let block = unsafe { alloc(layout) };
         let Some(numbers) = NonNull::new(block.cast::<Numbers>()) else {
@@ -219,7 +218,7 @@ impl<T> Drop for Ring<T> {
                 drop(value);
             }
         }
-        let (layout, _) = Self::layout(self.places() as u32);
+        let layout = Self::layout(self.places() as u32);
         // SAFETY: the block was allocated with the layout for this number of places, and is not
         // used afterwards.
         unsafe { dealloc(numbers.as_ptr().cast(), layout) };

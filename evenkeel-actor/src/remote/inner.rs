@@ -187,13 +187,10 @@ impl Peer {
         self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Sets the standing, and returns the one before.
-    pub(crate) fn stand(&self, standing: Standing) -> Standing {
-        match self.standing.swap(standing as u8, Ordering::AcqRel) {
-            0 => Standing::New,
-            1 => Standing::Greeted,
-            _ => Standing::Down,
-        }
+    /// Notes that the peer is down or shut out. False if it was before.
+    pub(crate) fn falls(&self) -> bool {
+        let down = Standing::Down as u8;
+        self.standing.swap(down, Ordering::AcqRel) != down
     }
 
     /// Whether the peer is down or shut out, as far as actors or senders know.

@@ -113,7 +113,7 @@ impl Inner {
     /// Cuts a node off, and tells it so, or it would wait for answers. False if it was cut off
     /// before.
     fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
-        if peer.stand(Standing::Down) == Standing::Down {
+        if !peer.falls() {
             return false;
         }
         let detail = why.to_string();
@@ -127,7 +127,7 @@ impl Inner {
 
     /// Handles the transport's report that a node is down.
     pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
-        if peer.stand(Standing::Down) != Standing::Down {
+        if peer.falls() {
             self.gone(peer);
             self.tell(&NodeEvent::Down { node: peer.id, reason, lost });
         }

@@ -1,6 +1,6 @@
 //! Readers, a porter and an actor with a small mailbox, on several workers.
 
-use super::super::inner::{Peer, Standing};
+use super::super::inner::Peer;
 use super::fixture::{Given, Notes, peer, read};
 use crate::models::{at_once, join, spawn_in, until};
 use crate::node::Slot;
@@ -74,7 +74,7 @@ fn shuttle_what_is_parked_ends_with_its_peer() {
             [
                 Box::pin(read_all(peer, to, 0..2 * EACH)),
                 Box::pin(async move {
-                    peer.stand(Standing::Down);
+                    peer.falls();
                     peer.parking.clear(peer);
                     noted.store(carried(), Ordering::SeqCst);
                 }),

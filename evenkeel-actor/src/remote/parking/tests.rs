@@ -3,7 +3,6 @@
 use super::super::askers::Askers;
 use super::super::calls::Outcome;
 use super::super::deliver::deliver;
-use super::super::inner::Standing;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
 use crate::Builder;
@@ -41,7 +40,7 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
         while carried() == 0 {
             evenkeel::yield_now().await;
         }
-        peer.stand(Standing::Down);
+        peer.falls();
         peer.parking.clear(peer);
         let at_end = carried();
         actor.stop();
@@ -88,7 +87,7 @@ fn questions_that_a_lost_node_has_handed_on_fail_where_their_messages_are_parked
         assert_eq!(peer.parking.lock().by_slot[&to].items.len(), 0, "it has a batch");
         let in_line = [hand_on(), hand_on()];
         assert_eq!(inner.calls.len(), 4);
-        peer.stand(Standing::Down);
+        peer.falls();
         peer.parking.clear(peer);
         // The porter has its turn, and ends.
         for asker in in_line.into_iter().chain(with_porter) {

@@ -35,10 +35,4 @@ macro_rules! reader {
     };
 }
 
-macro_rules! writer {
-    ($Stream:ty, $Type:ty) => {
-        write_trait!(AsyncWrite, poll_close, {}, $Stream, $Type);
-    };
-}
-
-streams!(reader, writer);
+streams!(reader, AsyncWrite, poll_close, {});

@@ -40,23 +40,11 @@ macro_rules! reader {
     };
 }
 
-macro_rules! writer {
-    ($Stream:ty, $Type:ty) => {
-        write_trait!(
-            Write,
-            poll_shutdown,
-            {
-                fn is_write_vectored(&self) -> bool {
-                    true
-                }
-            },
-            $Stream,
-            $Type
-        );
-    };
-}
-
-streams!(reader, writer);
+streams!(reader, Write, poll_shutdown, {
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+});
 
 /// Has hyper spawn its tasks on the current runtime.
 ///

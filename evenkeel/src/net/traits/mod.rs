@@ -23,26 +23,26 @@ pub(super) mod hyper;
 #[cfg(feature = "tokio-io")]
 mod tokio_io;
 
-/// Writes out the macros `$reader` and `$writer` for each type that reads or writes. They get the
-/// type whose operations are meant, and the type that has them.
+/// Writes out the macro `$reader` for each type that reads, and `write_trait` with `$trait` for
+/// each that writes. They get the type whose operations are meant, and the type that has them.
 macro_rules! streams {
-    ($reader:ident, $writer:ident) => {
+    ($reader:ident, $($trait:tt)*) => {
         $reader!(TcpStream, TcpStream);
-        $writer!(TcpStream, TcpStream);
+        write_trait!($($trait)*, TcpStream, TcpStream);
         $reader!(TcpStream, &TcpStream);
-        $writer!(TcpStream, &TcpStream);
+        write_trait!($($trait)*, TcpStream, &TcpStream);
         $reader!(UnixStream, UnixStream);
-        $writer!(UnixStream, UnixStream);
+        write_trait!($($trait)*, UnixStream, UnixStream);
         $reader!(UnixStream, &UnixStream);
-        $writer!(UnixStream, &UnixStream);
+        write_trait!($($trait)*, UnixStream, &UnixStream);
         $reader!(tcp::ReadHalf<'_>, tcp::ReadHalf<'_>);
-        $writer!(tcp::WriteHalf<'_>, tcp::WriteHalf<'_>);
+        write_trait!($($trait)*, tcp::WriteHalf<'_>, tcp::WriteHalf<'_>);
         $reader!(tcp::OwnedReadHalf, tcp::OwnedReadHalf);
-        $writer!(tcp::OwnedWriteHalf, tcp::OwnedWriteHalf);
+        write_trait!($($trait)*, tcp::OwnedWriteHalf, tcp::OwnedWriteHalf);
         $reader!(unix::ReadHalf<'_>, unix::ReadHalf<'_>);
-        $writer!(unix::WriteHalf<'_>, unix::WriteHalf<'_>);
+        write_trait!($($trait)*, unix::WriteHalf<'_>, unix::WriteHalf<'_>);
         $reader!(unix::OwnedReadHalf, unix::OwnedReadHalf);
-        $writer!(unix::OwnedWriteHalf, unix::OwnedWriteHalf);
+        write_trait!($($trait)*, unix::OwnedWriteHalf, unix::OwnedWriteHalf);
     };
 }
 use streams;

@@ -36,20 +36,8 @@ macro_rules! reader {
     };
 }
 
-macro_rules! writer {
-    ($Stream:ty, $Type:ty) => {
-        write_trait!(
-            AsyncWrite,
-            poll_shutdown,
-            {
-                fn is_write_vectored(&self) -> bool {
-                    true
-                }
-            },
-            $Stream,
-            $Type
-        );
-    };
-}
-
-streams!(reader, writer);
+streams!(reader, AsyncWrite, poll_shutdown, {
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+});
