@@ -14,6 +14,9 @@ use std::time::Duration;
 /// How long it waits when the system refuses a connection, such as for a limit on open files.
 const RETRY: Duration = Duration::from_millis(10);
 
+/// How long connections have for the turn at which an abort ends them.
+const TURN: Duration = Duration::from_millis(100);
+
 /// How long a peer may take for its handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -31,7 +34,7 @@ pub struct Report {
     pub completed: usize,
     /// The errors and panics of those that ended by one.
     pub failed: Vec<String>,
-    /// Those that were still alive at the end of the grace.
+    /// Those that were still alive at the end of the grace, also inside a poll that did not return.
     pub cut: usize,
 }
 
@@ -54,7 +57,7 @@ impl Server {
         self.address
     }
 
-    /// Stops, and returns when all connections have ended or are cut.
+    /// Stops, and returns when all connections have ended or are cut, or a moment after the grace.
     pub async fn stop(self) -> Report {
         self.stop.cancel();
         self.accepting.await.expect("the server does not panic")
@@ -91,7 +94,8 @@ where
     report
 }
 
-/// Gives connections the time `grace` to end, and cuts the rest.
+/// Gives connections the time `grace` to end, and cuts the rest. One inside a poll that does not
+/// return is cut too, and not waited for: the shutdown of the runtime gives it up.
 pub async fn drain(
     mut connections: JoinSet<Result<(), Fault>>,
     grace: Duration,
@@ -101,10 +105,13 @@ pub async fn drain(
     while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
         report.count(ended);
     }
+    // An abort acts at a connection's next turn. Inside a poll that does not return it has none.
     connections.abort_all();
-    while let Some(ended) = connections.join_next().await {
+    let deadline = Instant::now() + TURN;
+    while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
         report.count(ended);
     }
+    report.cut += connections.len();
 }
 
 /// Waits for a peer's handshake, for ten seconds at most. An error too if the server stops before.
