@@ -62,12 +62,13 @@
 //! # What breaks it
 //! Whatever a seed does not determine: the order of a `HashMap` or a `HashSet` with the standard
 //! library's random state (take a `BTreeMap`, or another state); the machine's time ([`std::time`];
-//! take [`evenkeel::time`](crate::time)); random numbers of other sources (take [`random`]); other
-//! threads and their wakes, for which the run does not wait; addresses, and with them the order in
-//! which a [set of monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is
-//! entered; statics that one run leaves to the next; the numbers of tasks, which go on from one run
-//! to the next in the process, though their order is the same. [`Options::verify`] finds such
-//! differences, where they change which task is polled, how many are ready, or the clock.
+//! take [`evenkeel::time`](crate::time)); random numbers of other sources (take [`random`]), also
+//! the branch with which a `select!` without `biased;` begins; other threads and their wakes, for
+//! which the run does not wait; addresses, and with them the order in which a [set of
+//! monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is entered; statics
+//! that one run leaves to the next; the numbers of tasks, which go on from one run to the next in
+//! the process, though their order is the same. [`Options::verify`] finds such differences, where
+//! they change which task is polled, how many are ready, or the clock.
 //!
 //! # Source
 //! Simulation in place of a test's own luck: FoundationDB's (Zhou and others, "FoundationDB: a
