@@ -12,6 +12,7 @@ macro_rules! papers {
 }
 
 papers! {
+    FrontPage: "../README.md",
     Promise: "promise.md",
     Platform: "platform.md",
     FromTokio: "from-tokio.md",

@@ -83,3 +83,8 @@ pub use background::{handle, try_handle};
 pub use context::enter;
 pub use error::StartError;
 pub use future::{Compat, CompatExt};
+
+/// Compiles and runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

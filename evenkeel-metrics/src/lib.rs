@@ -82,3 +82,8 @@ mod series;
 mod times;
 
 pub use exporter::Exporter;
+
+/// Compiles and runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -45,3 +45,8 @@ mod socket;
 mod timer;
 
 pub use runtime::QuinnRuntime;
+
+/// Compiles and runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
