@@ -40,7 +40,7 @@ fn render(session: &Session) -> String {
         "The suite has written this page: it holds every figure of one session, the losses too. \
          `cargo run --release -- --markdown docs/benchmarks.md` measures them anew and replaces \
          the page. `docs/experiments.md` says what each experiment is, and why others are ahead \
-         where they are.",
+         where they are, as far as that was looked into.",
     );
     let facts = [
         ("begun", session.started.clone()),

@@ -31,7 +31,7 @@ named! {
         /// Producers and consumers with a manager between them.
         Bndbuffer = "savina_bndbuffer": "40 producers, 40 consumers and a buffer for 50 items",
         /// Twenty philosophers and an arbitrator.
-        Philosopher = "savina_philosopher": "20 philosophers who ask an arbitrator for their forks",
+        Philosopher = "savina_philosopher": "20 philosophers that ask an arbitrator for their forks",
     }
 }
 
