@@ -52,9 +52,9 @@ code! {
     BadArguments = 8,
     /// The registry has no actor of this name.
     NoSuchName = 9,
-    /// The node is about to end and takes nothing new.
+    /// Reserved: the node is about to end and takes nothing new.
     Leaving = 10,
-    /// The asker's time was over before the question's turn came.
+    /// Reserved: the asker's time was over before the question's turn came.
     Late = 11,
     /// The actor is there, and takes messages of another type.
     OtherMessages = 12,

@@ -6,7 +6,7 @@
 //! | kind | says | answered by |
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
-//! | `Ask` | a value for an actor, to which I await an answer | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Ask` | a value for an actor, to which I await an answer | `Answer` or `Failed` |
 //! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps I await an answer too | `Failed` to each of these nodes, if it is not delivered |
 //! | `Moved` | another node answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
@@ -20,8 +20,14 @@
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
 //! | `Hold` | send no values to me, or to all here | `Resume` when there is room |
-//! | `Hello`, `Leave` | the first and the last message of a node | |
+//! | `Hello` | the first message of a node | |
 //! | `Refuse` | I shut you out | |
+//!
+//! # What is reserved
+//! No node sends these: `Abandon` and `Leave`, the limit of an `Ask`, the parent of a `Spawn`.
+//! Nodes read them and do nothing about them. No node sends the failures `Late` and `Leaving`
+//! either, which an asker takes for no answer and for the loss of the node. That a node leaves is
+//! an event of the [transport](super::Event::Down).
 
 mod cast;
 mod codes;
@@ -36,7 +42,7 @@ pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 pub use places::{MOST_PLACES, Places, PlacesBuf};
 pub(super) use read::read_plain_tell;
 pub use references::{References, ReferencesBuf};
-pub use write::{write_answer, write_ask, write_hand, write_tell};
+pub use write::{write_answer, write_tell};
 
 use super::{NodeId, Slot};
 use std::num::NonZeroU64;
@@ -122,8 +128,8 @@ pub enum Message<'a> {
         to: Slot,
         /// The number under which the asker awaits the answer.
         call: u64,
-        /// How many microseconds the asker waits; zero if for ever. An actor that gets to the
-        /// question later need not answer it.
+        /// Reserved for how many microseconds the asker waits. Nodes send zero, and ignore what
+        /// they read.
         limit: u64,
         /// The value.
         payload: &'a [u8],
@@ -156,8 +162,8 @@ pub enum Message<'a> {
         /// Details for people; may be empty.
         detail: &'a str,
     },
-    /// The asker has stopped waiting. Nodes read this and do not send it: an unawaited answer is
-    /// dropped where it arrives.
+    /// Reserved: the asker has stopped waiting. Nodes read this and do not send it: an unawaited
+    /// answer is dropped where it arrives.
     Abandon {
         /// The number of the question.
         call: u64,
@@ -175,7 +181,8 @@ pub enum Message<'a> {
         call: u64,
         /// The name under which the node has registered the script.
         script: &'a str,
-        /// The actor to which it is linked from the beginning.
+        /// Reserved for an actor to which it is linked from the beginning. Nodes send none, and
+        /// ignore one that they read.
         parent: Option<Slot>,
         /// The arguments of the script.
         arguments: &'a [u8],
@@ -300,7 +307,8 @@ pub enum Message<'a> {
         /// The node's own name, which no other node of the job has.
         name: &'a str,
     },
-    /// The last message of a node that ends properly.
+    /// Reserved for the last message of a node that ends properly. Nodes read this and do not send
+    /// it.
     Leave,
     /// The last message of a node to a node that it shuts out.
     Refuse {

@@ -3,7 +3,7 @@
 use super::super::{FrameError, Slot, frame, varint};
 use super::cast::write_slot;
 use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, Message};
-use super::{Places, Probe, References, kind};
+use super::{Probe, References, kind};
 use std::num::NonZeroU64;
 
 impl Envelope<'_> {
@@ -32,30 +32,6 @@ impl Envelope<'_> {
 pub fn write_tell(to: Slot, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
     head(kind::TELL, cause, References::default(), out);
     write_slot(to, out);
-}
-
-/// Appends all of a [`Message::Ask`] but its payload, which the caller appends.
-#[inline]
-pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out: &mut Vec<u8>) {
-    head(kind::ASK, cause, References::default(), out);
-    write_slot(to, out);
-    varint::put(out, call);
-    varint::put(out, limit);
-}
-
-/// Appends all of a [`Message::Hand`] but its payload, which the caller appends. Readers refuse a
-/// message with more than [`MOST_PLACES`] places.
-pub fn write_hand(
-    to: Slot,
-    call: u64,
-    places: Places<'_>,
-    cause: Option<NonZeroU64>,
-    out: &mut Vec<u8>,
-) {
-    head(kind::HAND, cause, References::default(), out);
-    write_slot(to, out);
-    varint::put(out, call);
-    places.write(out);
 }
 
 /// Appends all of a [`Message::Answer`] but its payload, which the caller appends.

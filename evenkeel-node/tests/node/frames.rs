@@ -5,7 +5,7 @@ use crate::messages::{Parts, parts};
 use evenkeel_node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,
-    PlacesBuf, write_hand, write_tell,
+    PlacesBuf, write_tell,
 };
 use evenkeel_node::{FrameError, Name, NodeId, Slot};
 use evenkeel_policy::random::Random;
@@ -300,7 +300,9 @@ fn more_places_than_a_message_may_have_are_neither_written_nor_read() {
     // The kind, the slot, no call, and the count.
     let to = Slot { index: 0, generation: 0 };
     let mut forged = Vec::new();
-    write_hand(to, 0, PlacesBuf::new().as_places(), None, &mut forged);
+    let places = PlacesBuf::new();
+    let none = Message::Hand { to, call: 0, places: places.as_places(), payload: &[] };
+    Envelope::from(none).write(&mut forged).unwrap();
     forged.pop();
     forged.extend([0x81, 0x08]);
     forged.resize(forged.len() + 2 * (MOST_PLACES + 1), 1);
