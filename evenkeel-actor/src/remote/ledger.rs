@@ -14,10 +14,20 @@ pub(crate) struct Ledger(Mutex<State>);
 pub(super) struct State {
     /// By slot and holder.
     pub(super) loans: Loans<(Slot, NodeId), Arc<Lease>>,
-    /// Leases that are to be given back, by lender.
-    pub(super) released: BTreeMap<(Slot, NodeId), u64>,
+    /// Leases by the owner that are to be given back.
+    pub(super) released: BTreeMap<Slot, u64>,
+    /// Leases that are to be given back, by other lenders.
+    pub(super) released_of_others: BTreeMap<(Slot, NodeId), u64>,
     /// Whether a task is about to send all that.
     pub(super) is_due: bool,
+}
+
+impl State {
+    /// Whether there is nothing to send.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_given_back = self.released.is_empty() && self.released_of_others.is_empty();
+        is_given_back && self.loans.waiting() == 0
+    }
 }
 
 impl Ledger {

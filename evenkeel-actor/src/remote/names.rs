@@ -28,7 +28,8 @@ use std::sync::Arc;
 /// Writes the reference as a name in a message to another node; elsewhere it cannot be written.
 ///
 /// What the other node reads counts as a reference on the actor's node, until it is dropped there.
-/// It counts too if the other node does not read it.
+/// It counts too if the other node does not read it. A message with more than [65,536
+/// references](crate::node::wire::MOST_REFERENCES) cannot be written.
 impl<M, P> Serialize for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -37,6 +38,10 @@ where
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let peer = scope::writing().map_err(S::Error::custom)?;
+        // Before the slot is counted.
+        if !scope::may_refer() {
+            return Err(S::Error::custom(scope::too_many_references()));
+        }
         let (node, slot) = match (self.slot_in(&peer.node.table, peer.id), self.remote()) {
             (Some(slot), _) => {
                 scope::note_own(slot);

@@ -37,7 +37,8 @@ use std::sync::atomic::Ordering;
 /// an answer or arguments, from the actor's node or a third one. When the last clone on the last
 /// node is dropped, and what was sent before is handled, the actor ends like one without
 /// references. A message that is not read gives its references back. A node that is lost has no
-/// references. The messages that keep these counts are collected for a millisecond.
+/// references. The messages that keep these counts are collected for a millisecond. A message has
+/// at most [65,536 references](crate::node::wire::MOST_REFERENCES): more go in several messages.
 ///
 /// Some actors are kept until they are stopped:
 /// - An actor to which a node [casts](Self::cast) by way of several other nodes, until it is

@@ -20,7 +20,7 @@ use crate::life::end::words;
 use crate::node::Slot;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf, ReferencesBuf};
+use crate::node::wire::{Failure, MOST_PLACES, MOST_REFERENCES, PlacesBuf, ReferencesBuf};
 use crate::refs::away::Lease;
 use evenkeel::internal::contain;
 use serde::de::DeserializeOwned;
@@ -331,6 +331,18 @@ pub(crate) fn reading() -> Result<&'static Peer, &'static str> {
         Scope::Reading(peer) => Ok(peer),
         _ => Err(OUTSIDE),
     }
+}
+
+/// Whether the value may contain one more reference.
+#[inline]
+pub(super) fn may_refer() -> bool {
+    NOTED.get().given < MOST_REFERENCES
+}
+
+/// Why it may not.
+#[cold]
+pub(super) fn too_many_references() -> String {
+    format!("a message has at most {MOST_REFERENCES} references to actors: send them in several")
 }
 
 /// Notes a reference to an actor of this node in the value, counted for the node that the value is

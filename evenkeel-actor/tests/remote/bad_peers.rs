@@ -453,6 +453,37 @@ fn a_node_that_was_not_asked_does_not_answer() {
     });
 }
 
+/// Its own actors: the node would give a lease of each back to it.
+#[test]
+fn a_peer_that_names_two_hundred_thousand_references_in_a_message_is_shut_out() {
+    ends(|| {
+        for workers in [1, 2] {
+            let mut pair = Pair::limited(workers, Faults::default(), Limits::default());
+            pair.send(&[hello("names")]);
+            assert!(matches!(pair.event(), NodeEvent::Up { .. }));
+            // The kind of a `Tell` with references, and their number.
+            let mut record = vec![1 | 0x40, 0xC0, 0x9A, 0x0C];
+            for index in 0..200_000_u32 {
+                let [first, second] = [index, index >> 7].map(|part| part as u8 | 0x80);
+                record.extend([1, first, second, (index >> 14) as u8 + 1, 0]);
+            }
+            record.extend([7, 0]);
+            let mut bytes = Vec::new();
+            frame::begin(&mut bytes, 0);
+            let append = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&record);
+                Ok::<_, FrameError>(())
+            };
+            frame::append(&mut bytes, append).unwrap();
+            pair.send_bytes(bytes);
+            let NodeEvent::Malformed { node: PEER, error } = pair.event() else {
+                panic!("it is not shut out")
+            };
+            assert!(matches!(error, FrameError::TooGreat { most: 65_536, .. }), "{error}");
+        }
+    });
+}
+
 /// A transport that is sending as long as this is true, and so is polled all the time.
 struct Sends(Arc<AtomicBool>);
 

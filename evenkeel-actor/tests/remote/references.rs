@@ -7,7 +7,7 @@ use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::policy::Packing;
 use evenkeel_actor::remote::Node;
-use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo};
+use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, SendError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -262,6 +262,32 @@ fn a_message_that_is_not_sent_gives_its_references_back() {
             drop(own);
             known(&owner, 0).await;
         });
+    });
+}
+
+#[test]
+fn a_message_with_more_references_than_a_reader_takes_is_not_sent() {
+    const MOST: usize = 65_536;
+    ends(|| {
+        for workers in [1, 2] {
+            let world = shops(2, workers, Faults::default());
+            let (owner, other) = (world.nodes[0].1.clone(), world.nodes[1].1.clone());
+            world.on(0, async move |node| {
+                let own = Builder::new().system(node.system()).spawn(Sum::new(1)).unwrap();
+                let away = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
+                let shop = node.spawn_on::<Shop, _>(id(1), "shop", &()).await.unwrap();
+                for actor in [&own, &away] {
+                    let several = |count| Several(vec![actor.clone(); count]);
+                    let error = shop.send(Shop::Keep(several(MOST + 1))).await.unwrap_err();
+                    assert!(matches!(error, SendError::Unwritable(_)), "{error}");
+                    shop.send(Shop::Keep(several(MOST))).await.unwrap();
+                    assert_eq!(shop.ask(Shop::Take).await.unwrap().0.len(), MOST);
+                }
+                drop((own, away, shop));
+                known(&owner, 0).await;
+                known(&other, 0).await;
+            });
+        }
     });
 }
 

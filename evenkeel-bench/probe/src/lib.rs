@@ -5,6 +5,7 @@
 //! among all, itself included, waits for the empty reply, and does so again. A ping carries the
 //! number of its sender in the table of all actors, as a message of Thorium carries its source.
 
+use evenkeel_actor::node::wire::MOST_REFERENCES;
 use evenkeel_actor::node::{NodeId, Transport};
 use evenkeel_actor::remote::{Hosting, Node};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
@@ -202,8 +203,8 @@ enum Order {
         elsewhere: bool,
         reply: ReplyTo<Vec<ActorRef<Message>>>,
     },
-    /// These are all.
-    Actors(Vec<ActorRef<Message>>, ReplyTo<()>),
+    /// These are the next of `all` probes.
+    Actors { next: Vec<ActorRef<Message>>, all: u32, reply: ReplyTo<()> },
     /// Has the probes begin; answers when they are done.
     Run(ReplyTo<Vec<u64>>),
     /// A probe is done.
@@ -216,6 +217,8 @@ enum Order {
 #[derive(Default)]
 struct Station {
     actors: Table,
+    /// The first of them, until all are there.
+    named: Vec<ActorRef<Message>>,
     own: Vec<ActorRef<Message>>,
     done: usize,
     samples: Vec<u64>,
@@ -246,8 +249,11 @@ impl Actor for Station {
                 }
                 reply.send(self.own.clone());
             }
-            Order::Actors(actors, reply) => {
-                drop(self.actors.set(actors));
+            Order::Actors { next, all, reply } => {
+                self.named.extend(next);
+                if self.named.len() == all as usize {
+                    drop(self.actors.set(std::mem::take(&mut self.named)));
+                }
                 reply.send(());
             }
             Order::Run(reply) => {
@@ -326,7 +332,10 @@ pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + 
         stations.push(station);
     }
     for station in &stations {
-        station.ask(|reply| Order::Actors(actors.clone(), reply)).await?;
+        for next in actors.chunks(MOST_REFERENCES) {
+            let (next, all) = (next.to_vec(), each * nodes);
+            station.ask(|reply| Order::Actors { next, all, reply }).await?;
+        }
     }
     let begin = Instant::now();
     // All are begun before the first is waited for.

@@ -41,7 +41,7 @@ pub use cast::{Member, Members, MembersBuf};
 pub use codes::{BarrierStep, EndBy, EndKind, Failure, StopHow};
 pub use places::{MOST_PLACES, Places, PlacesBuf};
 pub(super) use read::read_plain_tell;
-pub use references::{References, ReferencesBuf};
+pub use references::{MOST_REFERENCES, References, ReferencesBuf};
 pub use write::{write_answer, write_tell};
 
 use super::{NodeId, Slot};
@@ -58,8 +58,9 @@ pub const LONGEST_DETAIL: usize = 1_024;
 pub struct Envelope<'a> {
     /// The cause of the message, for traces; takes no byte if there is none.
     pub cause: Option<NonZeroU64>,
-    /// The references to actors in the message's value, if it has one; takes no byte if there are
-    /// none. The receiver of the record counts them, whether the value is read or not.
+    /// The references to actors in the message's value, if it has one, at most
+    /// [`MOST_REFERENCES`]; takes no byte if there are none. The receiver of the record counts
+    /// them, whether the value is read or not.
     pub references: References<'a>,
     /// The message.
     pub message: Message<'a>,

@@ -4,6 +4,10 @@ use super::super::varint::{self, Reader};
 use super::super::{FrameError, Name, NodeId};
 use super::cast::{read_slot, write_slot};
 
+/// The most references in a message. A choice: the reader keeps a lease for each and gives each
+/// back, and one message must not hold a reader up, nor make it keep memory without a bound.
+pub const MOST_REFERENCES: usize = 1 << 16;
+
 /// The actors to which a value has references, in order, one for each reference. Their bytes have
 /// been checked.
 ///
@@ -27,7 +31,7 @@ impl<'a> References<'a> {
     /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        // Each takes at least three bytes, so their number is at most the length in bytes.
+        // Each takes at least three bytes in memory, so their number is within `usize`.
         self.count as usize
     }
 
@@ -45,9 +49,11 @@ impl<'a> References<'a> {
             // An empty list would be a longer form of none.
             return Err(FrameError::Overlong { at });
         }
+        if count > MOST_REFERENCES as u64 {
+            return Err(FrameError::TooGreat { at, most: MOST_REFERENCES as u64 });
+        }
         let start = reader.at();
         let mut ahead = reader.clone();
-        // Each turn of the loop takes bytes, so a made-up count ends with them.
         for _ in 0..count {
             read_name(&mut ahead)?;
         }
@@ -60,7 +66,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// Builds references.
+/// Builds references. Messages with more than [`MOST_REFERENCES`] are neither written nor read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferencesBuf {
     count: u64,

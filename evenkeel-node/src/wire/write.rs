@@ -2,7 +2,7 @@
 
 use super::super::{FrameError, Slot, frame, varint};
 use super::cast::write_slot;
-use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, Message};
+use super::{End, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MOST_REFERENCES, Message};
 use super::{Probe, References, kind};
 use std::num::NonZeroU64;
 
@@ -11,7 +11,8 @@ impl Envelope<'_> {
     ///
     /// # Errors
     /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
-    /// there are more than [`MOST_PLACES`] places in it. The frame is then as it was.
+    /// there are more than [`MOST_PLACES`] places or [`MOST_REFERENCES`] references in it. The
+    /// frame is then as it was.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
         frame::append(out, |out| self.write(out))
     }
@@ -21,8 +22,12 @@ impl Envelope<'_> {
     ///
     /// # Errors
     /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
-    /// there are more than [`MOST_PLACES`] places in it. The appended bytes are then of no use.
+    /// there are more than [`MOST_PLACES`] places or [`MOST_REFERENCES`] references in it. The
+    /// appended bytes are then of no use.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
+        if self.references.len() > MOST_REFERENCES {
+            return Err(FrameError::TooGreat { at: out.len(), most: MOST_REFERENCES as u64 });
+        }
         self.message.write(self.cause, self.references, out)
     }
 }

@@ -4,8 +4,8 @@ use crate::driver::drive;
 use crate::messages::{Parts, parts};
 use evenkeel_node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_node::wire::{
-    End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,
-    PlacesBuf, write_tell,
+    End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MOST_REFERENCES,
+    MembersBuf, Message, PlacesBuf, ReferencesBuf, write_tell,
 };
 use evenkeel_node::{FrameError, Name, NodeId, Slot};
 use evenkeel_policy::random::Random;
@@ -311,6 +311,28 @@ fn more_places_than_a_message_may_have_are_neither_written_nor_read() {
 }
 
 #[test]
+fn more_references_than_a_message_may_have_are_neither_written_nor_read() {
+    let to = Slot { index: 0, generation: 0 };
+    let tell = |count: usize| {
+        let mut references = ReferencesBuf::new();
+        (0..count).for_each(|_| references.push(Name { node: NodeId::new(3), slot: to }));
+        let references = references.as_references();
+        let mut bytes = record(&[24]);
+        let message = Message::Tell { to, payload: &[7] };
+        Envelope { references, ..Envelope::from(message) }.append(&mut bytes).map(|()| bytes)
+    };
+    let bytes = tell(MOST_REFERENCES).unwrap();
+    let read: Result<Vec<_>, _> = Frame::read(&bytes, MOST).unwrap().messages().collect();
+    assert_eq!(read.unwrap()[1].references.len(), MOST_REFERENCES);
+    assert!(matches!(tell(MOST_REFERENCES + 1), Err(FrameError::TooGreat { most: 65_536, .. })));
+    // The kind, the count, the names, and the rest of the `Tell`.
+    let mut forged = vec![1 | 0x40, 0x81, 0x80, 0x04];
+    (0..=MOST_REFERENCES).for_each(|_| forged.extend([3, 0, 0]));
+    forged.extend([0, 0, 7]);
+    assert_eq!(error_of(&record(&forged)), FrameError::TooGreat { at: 7, most: 65_536 });
+}
+
+#[test]
 fn references_are_said_of_values_alone_and_where_there_are_some() {
     // A `Tell` with a reference, which ends where the slot of its actor begins.
     let one = [1 | 0x40, 1, 3, 17, 2];
@@ -323,7 +345,7 @@ fn references_are_said_of_values_alone_and_where_there_are_some() {
     assert_eq!(message.message, Message::Tell { to, payload: &[77] });
     assert_eq!(error_of(&record(&[1 | 0x40, 0, 8, 0])), FrameError::Overlong { at: 5 });
     // A count greater than the bytes allow.
-    let many = [&[1 | 0x40][..], &[0xFF; 9], &[1, 3, 17, 2]].concat();
+    let many = [1 | 0x40, 0xFF, 0x7F, 3, 17, 2];
     assert!(matches!(error_of(&record(&many)), FrameError::Truncated { .. }));
     let leave = 24 | 0x40;
     assert_eq!(error_of(&record(&[leave])), FrameError::UnknownKind { at: 4, kind: leave });
