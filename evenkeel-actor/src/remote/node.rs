@@ -265,8 +265,8 @@ impl Node {
         self.inner().listeners.ready(self.nodes() - 1).await
     }
 
-    /// Lets other nodes start actors here, by the name of this script. Returns false if there is a
-    /// script of that name, which stays.
+    /// Lets other nodes start actors here, by the name of this script, of at most 255 bytes.
+    /// Returns false if the name is longer, or if there is a script of that name, which stays.
     ///
     /// A node that asks for the script earlier is told that there is none:
     /// [`NodeBuilder::script`](super::NodeBuilder::script) registers it before any node can ask.
@@ -349,8 +349,8 @@ impl Node {
     }
 
     /// Publishes an actor of this node under a name of at most 255 bytes, by which other nodes find
-    /// it. Returns false if an actor of that name has not stopped, or if this node has left. Also
-    /// false for an actor on another node, which has to publish it itself.
+    /// it. Returns false if the name is longer, if an actor of that name has not stopped, or if
+    /// this node has left. Also false for an actor on another node, which has to publish it itself.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
     /// the node leaves.

@@ -41,7 +41,8 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public<Peer> for ActorRef
 }
 
 impl Scripts<Peer> {
-    /// Registers a script; false if there is one of that name. Its actors are reported as spawned
+    /// Registers a script; false if there is one of that name, or if no message can carry the name.
+    /// Its actors are reported as spawned
     /// by the caller, since nothing else says which script it was.
     #[track_caller]
     pub(crate) fn register<A, Arguments>(
@@ -75,7 +76,7 @@ impl Scripts<Peer> {
     }
 
     /// Lets other nodes find an actor of this one. False if another actor of that name has not
-    /// stopped, or if the actor is on another node.
+    /// stopped, if no message can carry the name, or if the actor is on another node.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,

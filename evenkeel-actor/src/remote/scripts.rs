@@ -3,7 +3,7 @@
 //! [`requests`](super::requests) has the asking side.
 
 use super::table::Table;
-use crate::node::wire::Failure;
+use crate::node::wire::{Failure, LONGEST_NAME};
 use crate::node::{NodeId, Slot};
 use std::collections::HashMap;
 use std::fmt;
@@ -55,8 +55,11 @@ impl<F: 'static> fmt::Debug for Scripts<F> {
 }
 
 impl<F: 'static> Scripts<F> {
-    /// Keeps a script; false if there is one of that name.
+    /// Keeps a script; false if there is one of that name, or if no message can carry the name.
     pub(super) fn add(&self, name: &str, script: Arc<Script<F>>) -> bool {
+        if name.len() > LONGEST_NAME {
+            return false;
+        }
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
             return false;
@@ -66,8 +69,11 @@ impl<F: 'static> Scripts<F> {
     }
 
     /// Lets other nodes find an actor of this one; false if another actor of that name has not
-    /// stopped.
+    /// stopped, or if no message can carry the name.
     pub(super) fn show(&self, name: &str, actor: Arc<dyn Public<F>>) -> bool {
+        if name.len() > LONGEST_NAME {
+            return false;
+        }
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
         if public.get(name).is_some_and(|known| !known.is_stopped()) {
             return false;

@@ -163,7 +163,8 @@ impl NodeBuilder {
     }
 
     /// Registers a script, as [`Node::register_script`] does, before any other node learns of this
-    /// one: so none asks for it too early. The first script of a name stays.
+    /// one: so none asks for it too early. The first script of a name stays. A script with a name
+    /// of more than 255 bytes is left out: no node can ask for it.
     ///
     /// # Examples
     /// ```

@@ -63,6 +63,28 @@ fn a_reference_to_a_stopped_actor_that_comes_home_is_one_to_a_stopped_actor() {
 }
 
 #[test]
+fn a_name_that_no_message_can_carry_is_not_taken() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        let other = world.nodes[1].1.clone();
+        let [longest, too_long] = [255, 256].map(|length| "n".repeat(length));
+        let actor = world.nodes[1]
+            .0
+            .block_on(async { Builder::new().system(other.system()).spawn(Sum::new(7)).unwrap() });
+        assert!(other.publish(&longest, actor.clone()) && !other.publish(&too_long, actor));
+        assert!(other.register_script(&longest, Sum::new));
+        assert!(!other.register_script(&too_long, Sum::new));
+        world.on(0, async move |node| {
+            let found = node.locate::<Message>(id(1), &longest).await.unwrap();
+            assert_eq!(found.ask(Message::Get).await, Ok(7));
+            node.spawn_on::<Message, _>(id(1), &longest, &1_u64).await.unwrap();
+            let located = node.locate::<Message>(id(1), &too_long).await;
+            assert!(matches!(located, Err(RemoteError::Unwritable { .. })));
+        });
+    });
+}
+
+#[test]
 fn the_name_of_an_actor_that_has_stopped_can_be_published_again() {
     ends(|| {
         let world = World::new(2, 1, Faults::default());
