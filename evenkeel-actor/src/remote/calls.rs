@@ -298,6 +298,11 @@ impl Calls {
     pub(crate) fn len(&self) -> usize {
         self.lock().calls.len()
     }
+    /// Gives back the memory of calls that are closed.
+    pub(crate) fn shrink(&self) {
+        self.lock().calls.shrink_to_fit();
+    }
+
 }
 
 #[cfg(test)]

@@ -92,8 +92,11 @@ impl Inner {
         }
     }
 
-    /// Notes that the host has ended: the node starts no task any more.
+    /// Notes that the host has ended: the node starts no task any more, and sends nothing. It gives
+    /// memory back, since it is never freed itself.
     pub(crate) fn part(&self) {
+        self.senders.clear();
+        self.calls.shrink();
         let handle = self.handle.write().unwrap_or_else(PoisonError::into_inner).take();
         drop(handle);
     }

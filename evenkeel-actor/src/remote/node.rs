@@ -83,7 +83,8 @@ use std::sync::atomic::Ordering;
 /// runtime waits for them.
 ///
 /// # Memory
-/// A few kilobytes of each node are never freed: remote references point there without counting.
+/// A few kilobytes of each node are never freed, since remote references point there without
+/// counting. So are some hundred bytes for each actor that other nodes knew, as many as at once.
 ///
 /// # Examples
 /// ```

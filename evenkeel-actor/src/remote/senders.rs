@@ -9,7 +9,8 @@
 //! last sweep left, and at least [`FIRST_SWEEP`]. The multiplexer then begins an
 //! [epoch](crate::node::multiplexer): all lanes are flushed and fenced. The trails of tasks that
 //! have sent nothing since are forgotten, whether these tasks exist or not. A task that exists, and
-//! sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
+//! sends again, begins a new trail. A thread that remembers a trail finds that it is removed. When
+//! the node's host has ended, all are forgotten.
 //!
 //! With one worker thread and no reliefs, a task of the node's runtime has no choice of lanes when
 //! it sends. So its trail is always new, and nothing is looked up. Tasks of other runtimes send by
@@ -175,6 +176,14 @@ impl Senders {
         *sweep_at = FIRST_SWEEP.max(2 * self.len.load(Ordering::Relaxed));
     }
 
+    /// Forgets all trails: nothing is put in any more.
+    pub(crate) fn clear(&self) {
+        for shard in &self.trails {
+            let trails = std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner));
+            self.len.fetch_sub(trails.len(), Ordering::Relaxed);
+        }
+    }
+
     /// The number of trails that are kept.
     #[cfg(test)]
     fn len(&self) -> usize {
@@ -227,7 +236,10 @@ mod tests {
                 task.await.unwrap();
             }
         });
-        senders.len()
+        let left = senders.len();
+        senders.clear();
+        assert_eq!(senders.len(), 0);
+        left
     }
 
     #[test]

@@ -69,14 +69,14 @@ impl Departures {
         (self.room / 2..=self.room * 4).contains(&buffer.capacity())
     }
 
-    /// Takes back a buffer, and drops it if it is of no use.
+    /// Takes back a buffer, and drops it if it is of no use, or if no more frames follow.
     pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
         if !self.is_of_use(&buffer) {
             return;
         }
         buffer.clear();
         let mut state = self.lock();
-        if state.spare.len() < SPARE {
+        if state.spare.len() < SPARE && !state.is_closed {
             state.spare.push(buffer);
         }
     }
@@ -118,13 +118,14 @@ impl Departures {
         host.into_iter().for_each(Waker::wake);
     }
 
-    /// Notes that no more frames follow.
+    /// Notes that no more frames follow, and drops the buffers for them: a multiplexer may outlive
+    /// its host for long.
     pub(crate) fn close(&self) {
-        let host = {
+        let (host, _spare) = {
             let mut state = self.lock();
             state.is_closed = true;
             self.any.store(true, Ordering::Relaxed);
-            state.host.take()
+            (state.host.take(), std::mem::take(&mut state.spare))
         };
         host.into_iter().for_each(Waker::wake);
     }

@@ -80,6 +80,9 @@ impl Lane {
         let state = &mut *state;
         let node = gate.node().number();
         let entry = &mut state.packers[node as usize];
+        if entry.packer.is_bare() {
+            entry.packer.refill(departures.buffer());
+        }
         let mut wakes = Wakes::default();
         match entry.packer.append(packing, now, write)? {
             Appended::Joined => {}
@@ -206,6 +209,12 @@ impl Lane {
         self.any.load(Ordering::Relaxed)
     }
 
+    /// Returns the bytes of the lane's buffers, with those in use.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> usize {
+        self.lock().packers.iter().map(|entry| entry.packer.memory()).sum()
+    }
+
     fn flush_all(&self, state: &mut State, departures: &Departures) -> Wakes {
         self.any.store(false, Ordering::Relaxed);
         let mut wakes = Wakes::default();
@@ -221,8 +230,10 @@ impl Lane {
     }
 }
 
+/// Hands a buffer over. The next message brings a new one: otherwise each lane would keep one for
+/// each node that it has ever sent to.
 fn depart(entry: &mut Entry, departures: &Departures) -> Option<Waker> {
-    let sealed = entry.packer.seal(departures.buffer());
+    let sealed = entry.packer.seal(Vec::new());
     entry.gate.departs(sealed.frame.len(), sealed.messages);
     departures.push(Departure { to: entry.gate.node(), sealed, is_queued: true })
 }

@@ -49,6 +49,24 @@ impl Packer {
         self.messages == 0
     }
 
+    /// Returns whether it has no memory: the next message needs a [buffer](Self::refill).
+    #[inline]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.buffer.capacity() == 0
+    }
+
+    /// Goes on with this buffer.
+    pub(crate) fn refill(&mut self, fresh: Vec<u8>) {
+        debug_assert!(self.is_empty(), "messages have memory");
+        self.buffer = fresh;
+    }
+
+    /// Returns the bytes of the buffer, with those in use.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// Returns how long the oldest message has waited.
     pub(crate) fn age(&self, now: u64) -> u64 {
         if self.is_empty() { 0 } else { now.saturating_sub(self.since) }

@@ -133,6 +133,37 @@ proptest! {
 }
 
 #[test]
+fn a_lane_keeps_no_buffer_for_a_node_that_it_sends_nothing_more() {
+    const NODES: u32 = 100;
+    let multiplexer = Multiplexer::new(NodeId::new(0), NODES + 1, 8, timeless());
+    for here in 0..8 {
+        Trail::new().under(|| {
+            for node in 1..=NODES {
+                send(&multiplexer.link(NodeId::new(node)).unwrap(), here, 0, 0).unwrap();
+            }
+        });
+    }
+    let memory = || multiplexer.lanes.iter().map(|lane| lane.memory()).sum::<usize>();
+    assert!(memory() >= 8 * NODES as usize * Packing::default().frame);
+    multiplexer.flush();
+    assert_eq!(departures(&multiplexer).len(), 8 * NODES as usize);
+    assert_eq!(memory(), 0);
+}
+
+#[test]
+fn a_multiplexer_that_is_closed_keeps_no_buffer() {
+    let (multiplexer, _) = pair(Packing::default(), 1);
+    let room = multiplexer.departures.buffer().capacity();
+    let used = || multiplexer.recycle(Vec::with_capacity(room + 1));
+    used();
+    assert!(multiplexer.departures.buffer().capacity() > room, "it keeps one");
+    used();
+    multiplexer.close();
+    used();
+    assert_eq!(multiplexer.departures.buffer().capacity(), room);
+}
+
+#[test]
 fn without_the_fence_a_sender_that_moves_would_be_read_out_of_order() {
     let (multiplexer, link) = pair(small_frames(), 2);
     // Both lanes have sent their first frames, which are fenced.
