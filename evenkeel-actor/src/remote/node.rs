@@ -520,6 +520,9 @@ impl Node {
     /// Waits until all nodes have come to the same barrier. Tasks of one node that wait at once
     /// pass together.
     ///
+    /// Messages that were sent before it may be handled after it: ask, or use
+    /// [`finish`](Self::finish), to wait for what they do.
+    ///
     /// # Errors
     /// Fails if a node is gone: then no node passes any more.
     ///
