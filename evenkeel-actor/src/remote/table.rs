@@ -13,9 +13,10 @@
 //! # Protocol
 //! `lists` is locked to give slots and to free them. The lock of a slot's cell is taken under it,
 //! or alone, for a few instructions, in which no caller's code runs: a reader that delivers takes
-//! out a counted reference to the target. The address of an actor is the number of one actor as
-//! long as a reference to it exists. The table has one, and the caller that asks for its slot has
-//! one.
+//! out a counted reference to the target. The lock of an actor's mailbox is taken under `lists`
+//! too, to see whether the actor has ended. A reference that is written under the lock of a lane
+//! locks `lists`. The address of an actor is the number of one actor as long as a reference to it
+//! exists. The table has one, and the caller that asks for its slot has one.
 
 mod leases;
 
@@ -392,12 +393,9 @@ impl<F: 'static> Table<F> {
     #[cold]
     pub(crate) fn note_stopped(&self, slot: Slot) {
         let mut lists = self.lists();
-        let is_it = self.cells.get(slot.index as usize).is_some_and(|cell| {
-            let cell = cell.lock();
-            let is_over = cell.target.as_ref().is_some_and(|target| target.is_stopped());
-            cell.generation == slot.generation && is_over
-        });
-        let dropped = if is_it { self.free(&mut lists, slot.index) } else { None };
+        // The slot keeps the target meanwhile, since slots are freed under this lock.
+        let is_over = self.get(slot).is_some_and(|target| target.is_stopped());
+        let dropped = if is_over { self.free(&mut lists, slot.index) } else { None };
         drop(lists);
         drop(dropped);
     }
