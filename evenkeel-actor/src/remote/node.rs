@@ -638,7 +638,8 @@ impl Node {
     /// Actors to which this node has references live on. The node forgets what other nodes know,
     /// what it has [published](Self::publish), and its scripts. So actors with references from
     /// other nodes alone end like actors without references. They first handle what is in their
-    /// mailboxes, and what has come and waits for room there.
+    /// mailboxes, and what has come and waits for room there. A message that has come and is not
+    /// read yet is a dead letter.
     ///
     /// # Cancel safety
     /// The node leaves once the call has been polled, whether or not it is dropped then. Another

@@ -101,8 +101,9 @@ const EVENTS: usize = 64;
 const TURNS: u32 = 64;
 
 /// The most turns in which a host that has nothing more to send hands on what still comes, before
-/// it leaves and again before it ends: what has come by then is not lost, and a node that goes on
-/// sending does not keep it. An estimate; no benchmark sets it.
+/// it leaves and again before it ends. What other nodes have sent before they left is handed on,
+/// and a node that goes on sending does not keep the host. What has come to a node that itself
+/// leaves is handed on too, and finds no actor. An estimate; no benchmark sets it.
 const LAST_TURNS: u32 = 32;
 
 /// The most buffers that a host keeps for itself; it gives others to the transport. An estimate:
