@@ -121,7 +121,7 @@ impl Call {
 struct Open {
     calls: HashMap<u64, Call, Numbers>,
     /// The number of calls to each node.
-    to: HashMap<NodeId, usize>,
+    to: HashMap<NodeId, usize, Numbers>,
     last: u64,
     sweeper: Sweeper,
 }
@@ -162,7 +162,7 @@ impl Calls {
     pub(crate) fn new(most: usize) -> Self {
         let open = Open {
             calls: HashMap::default(),
-            to: HashMap::new(),
+            to: HashMap::default(),
             last: 0,
             sweeper: Sweeper::new(),
         };
@@ -205,15 +205,19 @@ impl Calls {
     ) -> Option<u64> {
         let call = Call { asked, may_move, moves: Vec::new(), beside, asker };
         let mut open = self.lock();
-        let before = open.to.get(&asked).copied().unwrap_or(0);
+        let there = open.to.entry(asked).or_default();
+        let before = *there;
+        *there += 1;
         // Dropped without the lock, as is the call if there are too many.
         let _gone = open.sweep(before, self.most);
-        let there = open.to.entry(asked).or_default();
-        if *there >= self.most {
+        if before >= self.most
+            && let Some(there) = open.to.get_mut(&asked)
+            && *there > self.most
+        {
+            *there -= 1;
             drop(open);
             return None;
         }
-        *there += 1;
         let number = loop {
             open.last = open.last.wrapping_add(1);
             let number = self.key.hash_one(open.last);
@@ -294,15 +298,15 @@ impl Calls {
         }
     }
 
-    /// The number of open calls.
-    pub(crate) fn len(&self) -> usize {
-        self.lock().calls.len()
-    }
     /// Gives back the memory of calls that are closed.
     pub(crate) fn shrink(&self) {
         self.lock().calls.shrink_to_fit();
     }
 
+    /// The number of open calls.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().calls.len()
+    }
 }
 
 #[cfg(test)]

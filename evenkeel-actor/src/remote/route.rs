@@ -293,7 +293,7 @@ impl PeerRoute {
 /// Rewrites the head of a record, once its value turns out to contain places or references, so that
 /// it names them. `message` is the new message, without the value. So a node that cannot deliver
 /// the record can fail the calls, and its receiver counts the references.
-#[cold]
+#[inline(never)]
 fn begin_anew(
     out: &mut Vec<u8>,
     head: Range<usize>,
@@ -304,9 +304,14 @@ fn begin_anew(
     let message = message(places.as_places());
     let envelope =
         Envelope { cause: trace::current(), references: references.as_references(), message };
-    let mut begins = Vec::new();
-    // There are no more places than allowed, and no texts.
-    if envelope.write(&mut begins).is_ok() {
-        drop(out.splice(head, begins));
+    let end = out.len();
+    // There are no more places and references than allowed, and no texts.
+    if envelope.write(out).is_err() {
+        out.truncate(end);
+        return;
     }
+    // The new head stands behind the value, and has to stand before it.
+    let length = out.len() - end;
+    out[head.end..].rotate_right(length);
+    drop(out.drain(head));
 }
