@@ -238,7 +238,6 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Sends a message to another node. Under a policy that neither waits nor fails, a message that
     /// finds no room on the way becomes a dead letter.
-    #[cold]
     #[inline(never)]
     fn try_send_away(remote: Remote, message: M) -> Result<(), TrySendError<M>> {
         match remote.try_send(message) {

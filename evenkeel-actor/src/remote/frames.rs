@@ -10,3 +10,12 @@ pub(crate) struct Frames {
     /// The bytes of the frames, and what each takes beside them.
     pub(super) bytes: usize,
 }
+
+impl Frames {
+    /// Takes the next frame that a reader may read, with its lane. Without one the reader ends.
+    pub(super) fn next(&mut self) -> Option<(u16, Vec<u8>)> {
+        let next = self.waiting.next();
+        self.readers -= usize::from(next.is_none());
+        next
+    }
+}

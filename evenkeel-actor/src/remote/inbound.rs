@@ -58,10 +58,11 @@ use crate::node::wire::{Envelope, Failure, Message, References};
 use crate::node::{DownReason, FrameError, Name, NodeId, Refusal};
 use crate::refs::away::Lease;
 use crate::trace;
+use evenkeel::Handle;
 use evenkeel::internal::{contain, now};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of
@@ -94,13 +95,15 @@ struct Over(usize);
 /// Takes frames over from the host.
 pub(crate) struct Receiver {
     node: &'static Inner,
+    /// The runtime of the node, which is there as long as the host is: no lock is taken for it.
+    runtime: Handle,
     /// Bytes that a host which reads itself has read in this turn.
     read: usize,
 }
 
 impl Receiver {
-    pub(crate) fn new(node: &'static Inner) -> Self {
-        Self { node, read: 0 }
+    pub(crate) fn new(node: &'static Inner, runtime: Handle) -> Self {
+        Self { node, runtime, read: 0 }
     }
 }
 
@@ -145,12 +148,10 @@ impl Deliver for Receiver {
             // It is the only frame, so it may be read.
             let _ = frames.waiting.next();
             drop(frames);
-            node.spawn(async move {
-                let mut turn = Turn::new();
+            drop(self.runtime.spawn(async move {
                 evenkeel::yield_now().await;
-                read_on(peer, lane, frame, at, &mut turn).await;
-                read_all(peer).await;
-            });
+                read_on(peer, lane, frame, at).await;
+            }));
             return None;
         }
         let unread = node.unread.fetch_add(1, Ordering::SeqCst);
@@ -161,7 +162,7 @@ impl Deliver for Receiver {
         if frames.readers < node.workers {
             frames.readers += 1;
             drop(frames);
-            node.spawn(read_all(peer));
+            drop(self.runtime.spawn(read_all(peer)));
         } else {
             drop(frames);
         }
@@ -271,43 +272,40 @@ fn recycle(multiplexer: &Multiplexer, frame: Vec<u8>) {
 
 /// Reads a node's frames while there are frames that may be read.
 async fn read_all(peer: &'static Peer) {
-    let mut turn = Turn::new();
-    loop {
-        let next = {
-            let mut frames = lock(peer);
-            let next = frames.waiting.next();
-            if next.is_none() {
-                frames.readers -= 1;
-            }
-            next
-        };
-        let Some((lane, frame)) = next else { return };
-        read_on(peer, lane, frame, 0, &mut turn).await;
+    let next = lock(peer).next();
+    if let Some((lane, frame)) = next {
+        read_on(peer, lane, frame, 0).await;
     }
 }
 
-/// Reads a frame from its message at the place `at`, and gives it back.
-async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, turn: &mut Turn) {
-    // Its head was read when it came.
-    while let Ok(head) = Frame::read(&frame, peer.node.longest_frame) {
-        let Err(Over(next)) = read(peer, head, at, turn, || ()) else { break };
-        at = next;
-        evenkeel::yield_now().await;
-        *turn = Turn::new();
-    }
-    let starts = {
-        let mut frames = lock(peer);
-        frames.waiting.read(lane);
-        frames.bytes -= size(&frame);
-        // Frames that waited for this one may be read, by another reader too.
-        let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
-        frames.readers += usize::from(starts);
-        starts
-    };
-    // After the demultiplexer has it back: a host that finds no unread frame reads at once.
-    peer.node.finished(frame);
-    if starts {
-        peer.node.spawn(read_all_boxed(peer));
+/// Reads a frame from its message at the place `at`, gives it back, and reads on while there are
+/// frames that may be read.
+async fn read_on(peer: &'static Peer, mut lane: u16, mut frame: Vec<u8>, mut at: usize) {
+    let mut turn = Turn::new();
+    loop {
+        // Its head was read when it came.
+        while let Ok(head) = Frame::read(&frame, peer.node.longest_frame) {
+            let Err(Over(next)) = read(peer, head, at, &mut turn, || ()) else { break };
+            at = next;
+            evenkeel::yield_now().await;
+            turn = Turn::new();
+        }
+        let (starts, next) = {
+            let mut frames = lock(peer);
+            frames.waiting.read(lane);
+            frames.bytes -= size(&frame);
+            // Frames that waited for this one may be read, by another reader too.
+            let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
+            frames.readers += usize::from(starts);
+            (starts, frames.next())
+        };
+        // After the demultiplexer has it back: a host that finds no unread frame reads at once.
+        peer.node.finished(frame);
+        if starts {
+            peer.node.spawn(read_all_boxed(peer));
+        }
+        let Some(after) = next else { return };
+        ((lane, frame), at) = (after, 0);
     }
 }
 
@@ -443,14 +441,28 @@ struct Count {
     control: u64,
 }
 
+impl Count {
+    /// Adds without a locked instruction where the host is a task: then one thread polls it, all
+    /// readers and all porters, and no other adds. A thread that sees the sum sees what the frame's
+    /// messages have done; one that sees it late finds less received than sent, and no end.
+    #[inline]
+    fn add(&self, counter: &AtomicU64, more: u64) {
+        if self.node.reads_inline {
+            counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Release);
+        } else {
+            counter.fetch_add(more, Ordering::SeqCst);
+        }
+    }
+}
+
 impl Drop for Count {
     fn drop(&mut self) {
         let counts = &self.node.counts;
         // In one step: a concurrent reader of the counts never sees a protocol message as one of
         // the work.
-        counts.messages.fetch_add(self.messages - self.control, Ordering::SeqCst);
+        self.add(&counts.messages, self.messages - self.control);
         if self.control > 0 {
-            counts.control.fetch_add(self.control, Ordering::SeqCst);
+            self.add(&counts.control, self.control);
         }
     }
 }

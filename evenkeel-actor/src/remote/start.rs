@@ -369,7 +369,7 @@ impl NodeBuilder {
         inner.system.set_node(number.number());
         // Before any task can send, so that it arrives first.
         inner.greet();
-        let host = Host::new(transport, multiplexer, Receiver::new(inner));
+        let host = Host::new(transport, multiplexer, Receiver::new(inner, handle));
         let host = if reads_inline { host.flushing() } else { host };
         let over = Arc::new(Ending::default());
         (Node(Arc::new(Owner { inner, over })), host)

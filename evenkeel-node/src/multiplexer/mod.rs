@@ -404,7 +404,8 @@ impl Multiplexer {
 
     /// Sends messages that have waited for the cap in lanes of held-up workers.
     pub(crate) fn flush_old(&self) {
-        let (now, cap) = (self.now(), self.packing.cap.as_nanos() as u64);
+        let now = self.now();
+        let cap = u64::try_from(self.packing.cap.as_nanos()).unwrap_or(u64::MAX);
         for lane in &self.lanes {
             lane.flush_old(now, cap, &self.departures).wake();
         }

@@ -164,6 +164,16 @@ fn a_multiplexer_that_is_closed_keeps_no_buffer() {
 }
 
 #[test]
+fn a_host_flushes_nothing_before_a_cap_of_centuries() {
+    // 2^64 nanoseconds.
+    let cap = Duration::new(18_446_744_073, 709_551_616);
+    let (multiplexer, link) = pair(Packing { cap, ..Packing::default() }, 1);
+    send(&link, 0, 0, 0).unwrap();
+    multiplexer.flush_old();
+    assert!(departures(&multiplexer).is_empty());
+}
+
+#[test]
 fn without_the_fence_a_sender_that_moves_would_be_read_out_of_order() {
     let (multiplexer, link) = pair(small_frames(), 2);
     // Both lanes have sent their first frames, which are fenced.
