@@ -42,8 +42,8 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public<Peer> for ActorRef
 
 impl Scripts<Peer> {
     /// Registers a script; false if there is one of that name, or if no message can carry the name.
-    /// Its actors are reported as spawned
-    /// by the caller, since nothing else says which script it was.
+    /// Its actors are reported as spawned by the caller, since nothing else says which script it
+    /// was.
     #[track_caller]
     pub(crate) fn register<A, Arguments>(
         &self,

@@ -108,7 +108,7 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
 
 /// Fails if the file cannot be written. A file that is there keeps its text.
 fn writable(file: &Path) -> io::Result<()> {
-    let is_new = !file.exists();
+    let is_new = file.symlink_metadata().is_err();
     let opened = fs::OpenOptions::new().append(true).create(true).open(file);
     opened.and_then(|_| if is_new { fs::remove_file(file) } else { Ok(()) })
 }

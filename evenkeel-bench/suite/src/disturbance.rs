@@ -124,21 +124,27 @@ fn of_child(child: u32) -> Option<u64> {
     own(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)
 }
 
-/// Adds up the time in which these cores were not idle: user, nice, system and stolen time. That of
-/// interrupts is left out: a kernel that measures it (`IRQ_TIME_ACCOUNTING`) charges it to no
-/// process, so what this process sends over loopback would count as taken by others.
+/// Adds up the time in which these cores were not idle: user, nice, system and stolen time, and
+/// that of interrupts, if it is charged to processes. A kernel that measures it
+/// (`IRQ_TIME_ACCOUNTING`) charges it to none, so what this process sends over loopback would count
+/// as taken by others. By that kernel's figures hard interrupts take time too; by those of the
+/// others they hardly ever do.
 fn busy(stat: &str, cores: &[usize]) -> u64 {
-    /// Positions behind the core's name. The others are idle, waiting, interrupts, and time of
-    /// guests, which user time already includes.
+    /// Positions behind the core's name. The others are idle, waiting, and time of guests, which
+    /// user time already includes.
     const COUNTED: [usize; 4] = [0, 1, 2, 7];
-    let of_line = |line: &str| -> Option<u64> {
+    const HARD: usize = 5;
+    const SOFT: usize = 6;
+    let of_line = |line: &str| -> Option<Vec<u64>> {
         let (name, rest) = line.split_once(' ')?;
         let core = name.strip_prefix("cpu")?.parse().ok()?;
-        let fields: Vec<u64> = rest.split_whitespace().filter_map(|f| f.parse().ok()).collect();
-        let sum = COUNTED.iter().filter_map(|&field| fields.get(field)).sum();
-        cores.contains(&core).then_some(sum)
+        let fields = rest.split_whitespace().filter_map(|field| field.parse().ok());
+        cores.contains(&core).then(|| fields.collect())
     };
-    stat.lines().filter_map(of_line).sum()
+    let lines: Vec<Vec<u64>> = stat.lines().filter_map(of_line).collect();
+    let sum = |field: usize| -> u64 { lines.iter().filter_map(|line| line.get(field)).sum() };
+    let counted = COUNTED.map(sum).into_iter().sum::<u64>();
+    if sum(HARD) == 0 { counted + sum(SOFT) } else { counted }
 }
 
 /// Returns the user and system time of the process and of its children. The fields are counted from
@@ -171,6 +177,13 @@ mod tests {
         let later = STAT.replace("5 2 1 3", "5 22 41 3").replace("0 0 2 4", "0 0 52 4");
         let second = Duration::from_secs(1);
         assert_eq!(share(ticks(STAT), ticks(&later), 2, second, 100), 1.0);
+    }
+
+    #[test]
+    fn interrupts_that_processes_are_charged_for_count() {
+        let before = "cpu0 60 0 10 400 5 0 1 0\n";
+        let later = "cpu0 110 0 10 400 5 0 51 0\n";
+        assert_eq!(busy(later, &[0]) - busy(before, &[0]), 100);
     }
 
     #[test]

@@ -38,6 +38,33 @@ pub trait Named:
     fn describe(self) -> &'static str;
 }
 
+/// Refuses two members with one name when the program is compiled: the second one could not be
+/// asked for.
+///
+/// # Panics
+/// If a name stands twice.
+pub const fn assert_distinct(names: &[&str]) {
+    let mut later = 1;
+    while later < names.len() {
+        let mut earlier = 0;
+        while earlier < later {
+            assert!(!is_same(names[earlier], names[later]), "two members have one name");
+            earlier += 1;
+        }
+        later += 1;
+    }
+}
+
+/// Whether two texts are the same, where `==` cannot be asked yet.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`.
 /// The error of `FromStr` calls a member by the words behind `as`. A colon and a description may
 /// follow each name, for `describe`.
@@ -87,7 +114,7 @@ macro_rules! named {
             type Err = $crate::named::Unknown;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
-                // Of two members with one name the compiler says that the second is unreachable.
+                const { $crate::named::assert_distinct(&[$($name),+]) };
                 match name {
                     $($name => Ok($Type::$Member),)+
                     _ => {
@@ -116,6 +143,13 @@ mod tests {
         assert_eq!(named_twice(&[1, 2, 2]), Some(&2));
         assert_eq!(named_twice(&[1, 2]), None);
         assert_eq!(named_twice::<u8>(&[]), None);
+    }
+
+    #[test]
+    fn names_of_members_differ() {
+        assert_distinct(&["keel", "keels", "mast"]);
+        let twice = std::panic::catch_unwind(|| assert_distinct(&["keel", "mast", "keel"]));
+        assert!(twice.is_err());
     }
 
     named! {

@@ -21,7 +21,6 @@ fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
-/// Counts its wakes.
 #[test]
 fn many_tasks_each_come_once() {
     let _watchdog = watchdog();

@@ -29,8 +29,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
-/// Counts its wakes.
-#[derive(Default)]
 /// Records the thread on which it is dropped.
 struct Dropped(Arc<Mutex<Vec<ThreadId>>>);
 

@@ -47,8 +47,9 @@ async fn run(gate: Gate) -> Result<Report, Fault> {
 }
 
 fn main() -> Result<(), Fault> {
-    let (open, gate) = channel();
     let runtime = Builder::new().workers(2).build()?;
+    // Declared after the runtime, so dropped before it: the handler returns where anything fails.
+    let (open, gate) = channel();
     let report = runtime.block_on(run(Arc::new(Mutex::new(gate))))?;
     // The server has given its connections their time.
     let (deadline, grace) = (Duration::ZERO, Duration::from_secs(1));

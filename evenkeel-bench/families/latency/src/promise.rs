@@ -74,6 +74,8 @@ const PROMISE: Promise = Promise {
 pub(crate) fn stuck(variant: Variant, workers: usize) -> Option<Duration> {
     let phase = match variant {
         Variant::BlockAll => Phase::Blockers,
+        // The only worker.
+        Variant::BlockOne if workers == 1 => Phase::Blockers,
         Variant::Ready => Phase::Ready,
         Variant::Alone | Variant::Compute | Variant::BlockOne => return None,
     };

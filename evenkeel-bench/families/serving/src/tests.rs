@@ -109,7 +109,8 @@ fn every_server_answers_every_variant_of_pages() {
 fn each_thread_of_a_client_has_connections_for_light_and_for_heavy_requests() {
     let variant = Variant::Computing;
     // More threads than there are heavy connections as a rule.
-    let spec = Spec { variant, rate: 2_000, connections: 50, ..spec(Bench::Http, 40) };
+    let time = Duration::from_millis(500);
+    let spec = Spec { variant, rate: 2_000, time, connections: 50, ..spec(Bench::Http, 40) };
     start(Host::Own(Peer::Evenkeel), &spec);
     // Of 50 threads the one of the 50th connection reads slowly and has no other.
     let spec = Spec { variant: Variant::Slow, workers: 50, ..spec };

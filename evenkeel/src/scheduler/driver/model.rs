@@ -72,6 +72,27 @@ fn an_orphan_is_driven_once() {
     });
 }
 
+/// A thread that abandons a runtime, and can have it driven only later, leaves the seat to a thread
+/// that waits. One of the two drives the runtime to its end.
+#[test]
+fn a_seat_that_is_put_back_is_taken() {
+    explore(|| {
+        let driving = Arc::new(Driving::default());
+        let waiter = {
+            let driving = driving.clone();
+            loom::thread::spawn(move || {
+                take(&driving, 1);
+                driving.give()
+            })
+        };
+        if driving.orphan() {
+            driving.put_back();
+        }
+        let is_driven = waiter.join().unwrap();
+        assert!(is_driven != driving.withdraw(2));
+    });
+}
+
 /// The waker finds the thread in its seat, and so its set; or the thread sees what it is woken for.
 #[test]
 fn a_driver_that_takes_its_seat_is_woken_in_its_set() {
