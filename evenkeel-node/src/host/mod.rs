@@ -206,6 +206,8 @@ pub struct Host<T: Transport, D: Deliver> {
     flushes: bool,
     /// Whether the host has worked a moment ago.
     spins: bool,
+    /// How often in a row no other process has taken the core that this host has offered.
+    vain_offers: u32,
     /// Whether a frame has come in the last turn.
     flows: bool,
     /// Whether the last turn stopped looking for events because there was no room.
@@ -250,6 +252,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             is_ending: false,
             flushes: false,
             spins: false,
+            vain_offers: policy::VAIN_OFFERS,
             flows: false,
             is_full: false,
             worked: 0,
