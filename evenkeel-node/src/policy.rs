@@ -128,20 +128,12 @@ pub fn looks_for_more(came_in_last_turn: bool, frames: u32) -> bool {
 
 /// How many more times a spinning host that is a task looks at its transport in a turn while no
 /// other task is ready. A choice: a look takes a twentieth to a tenth of a microsecond, and the
-/// worker's own duties, such as timers, wait for all looks.
+/// worker's own duties, such as timers, wait for all looks, and for the turns of other processes
+/// between them, of which [a long one](Offers::note) is the last.
 pub const LOOKS_ALONE: u32 = 16;
 
-/// An offer of the core that takes this long was taken: another thread has run. A call that finds
-/// no other thread takes some 0.3 µs, and two switches a few. An estimate; no benchmark sets it.
-pub const TAKEN: Duration = Duration::from_nanos(1_500);
-
-/// The most offers in a row that were not taken, after which a host makes them in longer silences
-/// alone. The system lets a thread that yields go on at times, although others wait. An estimate;
-/// no benchmark sets it.
-pub const VAIN_OFFERS: u32 = 8;
-
-/// Returns whether a host that is a task offers its core to other processes before each of its
-/// [looks](LOOKS_ALONE), if so many of its last offers were in vain.
+/// Whether a host that is a task offers its core to other processes before each of its
+/// [looks](LOOKS_ALONE): as long as one of them takes it.
 ///
 /// Where Open MPI yields in each look that finds nothing, a rank gives its core away while its
 /// actors are ready too: with this rule alone, four ranks of one worker on two cores of an AMD EPYC
@@ -150,13 +142,54 @@ pub const VAIN_OFFERS: u32 = 8;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_node::policy::{VAIN_OFFERS, offers_core};
-/// assert!(offers_core(0), "a peer has just taken it");
-/// assert!(!offers_core(VAIN_OFFERS), "this process has the core to itself");
+/// use evenkeel_node::policy::Offers;
+/// use std::time::Duration;
+///
+/// let (at_once, a_moment, a_slice) = (300, 4_000, 3_000_000);
+/// let [at_once, a_moment, a_slice] = [at_once, a_moment, a_slice].map(Duration::from_nanos);
+/// let mut offers = Offers::default();
+/// assert!(!offers.are_due(), "this process has the core to itself");
+/// assert!(!offers.note(a_moment) && offers.are_due(), "a peer has taken it");
+/// assert!(offers.note(a_slice), "the host looks at the clock: another process computes");
+/// (0..7).for_each(|_| _ = offers.note(at_once));
+/// assert!(offers.are_due(), "the system may let a thread go on although others wait");
+/// assert!(!offers.note(at_once) && !offers.are_due());
 /// ```
-#[must_use]
-pub fn offers_core(in_vain: u32) -> bool {
-    in_vain < VAIN_OFFERS
+#[derive(Clone, Copy, Debug)]
+pub struct Offers {
+    /// How many in a row were not taken.
+    in_vain: u32,
+}
+
+impl Offers {
+    /// An offer that takes this long was taken: another thread has run. A call that finds no other
+    /// thread takes some 0.3 µs, and two switches a few. An estimate; no benchmark sets it.
+    const TAKEN: Duration = Duration::from_nanos(1_500);
+
+    /// The most offers in a row that were not taken, after which a host makes them in longer
+    /// silences alone. With 32, a message between two ranks with a core each took 1.03 times as
+    /// long in `latency_probe`: now and then an interrupt makes an offer long.
+    const MOST_IN_VAIN: u32 = 8;
+
+    /// Returns whether the host makes one before its next look.
+    #[must_use]
+    pub fn are_due(self) -> bool {
+        self.in_vain < Self::MOST_IN_VAIN
+    }
+
+    /// Notes how long one took. Returns whether the host looks at the clock after its next look,
+    /// and makes no further one in this turn: another process does not give the core back at once.
+    pub fn note(&mut self, length: Duration) -> bool {
+        self.in_vain = if length >= Self::TAKEN { 0 } else { self.in_vain.saturating_add(1) };
+        length >= Duration::from_nanos(SPIN)
+    }
+}
+
+impl Default for Offers {
+    /// None is due until one in a longer silence is taken.
+    fn default() -> Self {
+        Self { in_vain: Self::MOST_IN_VAIN }
+    }
 }
 
 /// A host that had work less than this ago spins: a few round trips of shared memory. An estimate;

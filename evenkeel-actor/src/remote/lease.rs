@@ -73,9 +73,10 @@
 //!
 //! # What a peer can do
 //! A peer can name [65,536](crate::node::wire::MOST_REFERENCES) actors in a message, and no more.
-//! What is given back for them is sent in parts, between which the worker does something else. A
-//! part is an eighth of what waits at least: with parts of one size what a peer makes wait would
-//! grow, because between two of them it may name actors in many messages.
+//! What is given back for them is sent in parts, between which the worker does something else. Of
+//! what goes back to the peer itself a part is an eighth of what waits at least: with parts of one
+//! size what a peer makes wait would grow, because between two of them it may name actors in many
+//! messages.
 //!
 //! A peer can give back what the owner gave it, and no more. The owner shuts it out for giving back
 //! more, and for loans beyond any number. What a peer says of others' loans changes the balances of
@@ -186,11 +187,12 @@ impl Peer {
             self.control(Message::Lent { to, holder, times, loan });
             lent += 1;
         }
+        let others = if self.has_room_for_others() { AT_ONCE } else { 0 };
         let (released, of_others, own) = {
             let state = &mut *self.ledger.lock();
             let own = AT_ONCE.max(state.released.len() / 8);
             let released = take_first(&mut state.released, own);
-            (released, take_first(&mut state.released_of_others, AT_ONCE), own)
+            (released, take_first(&mut state.released_of_others, others), own)
         };
         // The owner reads what references have sent before they are given back.
         if let Some(link) = &self.link
@@ -213,7 +215,8 @@ impl Peer {
         is_full || sent == AT_ONCE
     }
 
-    /// Keeps what is to be given back by other lenders until there is room.
+    /// Keeps what is to be given back by other lenders until there is room. What has come meanwhile
+    /// may make it more than the [limit](super::Limits::actors), by a part.
     fn wait_with(&self, of_others: impl ExactSizeIterator<Item = ((Slot, NodeId), u64)>) {
         if of_others.len() == 0 {
             return;
@@ -269,6 +272,7 @@ mod tests {
     use super::AT_ONCE;
     use crate::System;
     use crate::node::in_process::{Faults, network};
+    use crate::node::policy::Packing;
     use crate::node::{Name, NodeId, Slot};
     use crate::refs::away::{Lease, Owner as _};
     use std::sync::Arc;
@@ -293,6 +297,33 @@ mod tests {
         assert_eq!(sent(), u64::from(many) / 8);
         while owner.say_some() {}
         assert!(sent() == many.into() && owner.has_said_all());
+    }
+
+    #[test]
+    fn what_others_have_lent_goes_back_as_far_as_half_of_the_backlog() {
+        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let (_control, mut ends) = network(3, Faults::default());
+        // The host makes no turn, so frames that are full stay in the backlog.
+        let packing = Packing { frame: 64, ..Packing::default() };
+        let limits = Limits { backlog: 2_000, ..Limits::default() };
+        let builder = Node::builder().system(System::new()).packing(packing).limits(limits);
+        let (node, _host) = builder.build(ends.remove(0), runtime.handle().clone(), 1, true);
+        let owner = node.inner().peer(NodeId::new(1)).unwrap();
+        // No task sends it beside the test.
+        owner.ledger.lock().is_due = true;
+        for index in 0..400 {
+            owner.give_back(Slot { index, generation: 0 }, NodeId::new(2), 1);
+        }
+        let before = owner.control.load(Ordering::SeqCst);
+        let seen = || {
+            let sent = owner.control.load(Ordering::SeqCst) - before;
+            (sent as usize, owner.ledger.lock().released_of_others.len())
+        };
+        assert!(!owner.say_some());
+        let (sent, left) = seen();
+        assert!(sent > 0 && left > 0 && sent + left == 400, "{sent} sent, {left} left");
+        assert!(!owner.has_room_for_others() && !owner.say_some() && !owner.has_said_all());
+        assert_eq!(seen(), (sent, left), "without room");
     }
 
     #[test]

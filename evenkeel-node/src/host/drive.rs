@@ -10,7 +10,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Turns without work between two looks at the clock, while the host spins. An estimate: about a
-/// microsecond; no benchmark sets it.
+/// microsecond, less the time for which another process has the core; no benchmark sets it.
 const LOOK: u32 = 8;
 
 /// A waker that ends the wait of a host's thread, in the transport or outside.
@@ -83,11 +83,11 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// Drives the transport from a task, for runtimes with a single worker that is also the
     /// transport's thread. The task yields after every turn, so that ready tasks run in between,
     /// also during the end: however long the transport waits for other nodes before it can be
-    /// dropped, its worker goes on. The host offers its core to other processes between looks that
-    /// find nothing, [as long as one takes it](super::super::policy::offers_core), and once in a
-    /// longer silence. With no offer a node uses up its share of a core for which its peer waits.
-    /// With one in each turn of a longer silence either node runs for moments only, in which the
-    /// other does not.
+    /// dropped, its worker goes on. A host that is [the flusher](Self::flushing) offers its core to
+    /// other processes between looks that find nothing, while no other task is ready, [as long as
+    /// one takes it](super::super::policy::Offers); and each host does once in a longer silence.
+    /// With no offer a node uses up its share of a core for which its peer waits. With one in each
+    /// turn of a longer silence either node runs for moments only, in which the other does not.
     ///
     /// # Cancel safety
     /// A dropped future ends like a host that panics: for its own senders this node has left.
@@ -134,7 +134,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     // The peer may wait for the core; no other task of this worker does.
                     if !has_offered && evenkeel::internal::is_alone() {
                         has_offered = true;
-                        self.offer_core();
+                        _ = self.offer_core();
                     }
                     evenkeel::yield_now().await;
                 }
@@ -177,27 +177,31 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         Idle::Spin
     }
 
-    /// Looks at the transport again while no other task of the worker is ready: all senders have
-    /// sent, and a way through the worker's loop takes as long as a look. Between two looks the
+    /// Looks at the transport again while no other task of the worker is ready: all senders of this
+    /// worker have sent, and a way through its loop takes as long as a look. Between two looks the
     /// peer may have the core. Returns whether anything has come.
     fn looks_again(&mut self) -> bool {
-        (0..policy::LOOKS_ALONE).any(|_| {
+        for _ in 0..policy::LOOKS_ALONE {
             if !evenkeel::internal::is_alone() {
                 return false;
             }
-            if policy::offers_core(self.vain_offers) {
-                self.offer_core();
+            let was_long = self.offers.are_due() && self.offer_core();
+            if self.receive() {
+                return true;
             }
-            self.receive()
-        })
+            if was_long {
+                self.spins = false;
+                return false;
+            }
+        }
+        false
     }
 
-    /// Offers the core to other processes, and notes whether one has taken it.
-    fn offer_core(&mut self) {
+    /// Offers the core to other processes. Returns whether one had it for long.
+    fn offer_core(&mut self) -> bool {
         let before = Instant::now();
         thread::yield_now();
-        let is_taken = before.elapsed() >= policy::TAKEN;
-        self.vain_offers = if is_taken { 0 } else { self.vain_offers.saturating_add(1) };
+        self.offers.note(before.elapsed())
     }
 
     /// Makes one turn and returns what to do after it; `None` after the last turn. The host yields

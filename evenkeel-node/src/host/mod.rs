@@ -8,8 +8,9 @@
 //! # When there is nothing to do
 //! The host [looks again](super::policy::idle) at once for a short while, then yields between
 //! looks, then waits, for longer each time. A host that is a task, and the only ready one, looks
-//! [several times](super::policy::LOOKS_ALONE) in a turn: a frame in the middle of a conversation
-//! waits for neither the worker's loop nor a sleep. Before it waits, the host leaves its waker with
+//! [several times](super::policy::LOOKS_ALONE) in a turn, with [offers](super::policy::Offers) of
+//! its core in between: a frame in the middle of a conversation waits for neither the worker's loop
+//! nor a sleep. Before it waits, the host leaves its waker with
 //! the [departures](super::multiplexer), in the same step in which it sees that there are none. A
 //! thread waits inside [`Transport::wait`]; a task sleeps, once it has left its waker with the
 //! transport too. So a handed-over frame always ends a wait. An arriving frame ends it if the
@@ -206,8 +207,8 @@ pub struct Host<T: Transport, D: Deliver> {
     flushes: bool,
     /// Whether the host has worked a moment ago.
     spins: bool,
-    /// How often in a row no other process has taken the core that this host has offered.
-    vain_offers: u32,
+    /// Whether other processes take the core when this host offers it.
+    offers: policy::Offers,
     /// Whether a frame has come in the last turn.
     flows: bool,
     /// Whether the last turn stopped looking for events because there was no room.
@@ -252,7 +253,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             is_ending: false,
             flushes: false,
             spins: false,
-            vain_offers: policy::VAIN_OFFERS,
+            offers: policy::Offers::default(),
             flows: false,
             is_full: false,
             worked: 0,

@@ -188,7 +188,8 @@ impl Runtime {
     /// are complete. A [current-thread](Builder::new_current_thread) runtime that no thread drives
     /// gets a thread for that; if the system refuses it, the caller drives, and does wait. Where a
     /// closure of the runtime's [`spawn_blocking`](Self::spawn_blocking) is the caller, its thread
-    /// drives once no closure has come to it for ten seconds.
+    /// drives once no closure has come to it for ten seconds; at once after the closure, if it is
+    /// the thread that has called `spawn_blocking`.
     ///
     /// # Examples
     /// ```

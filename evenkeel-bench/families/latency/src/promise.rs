@@ -456,6 +456,7 @@ mod tests {
         assert_eq!(us(Phase::Ready, 2, 0, 0), ready + 6 * 50);
         let lines = Variant::ALL.map(|of| stuck(of, 2).map(|line| line.as_micros()));
         assert_eq!(lines, [None, None, None, Some(two + 6 * 2), Some(ready + 6 * 50)]);
+        assert_eq!(stuck(Variant::BlockOne, 1), stuck(Variant::BlockAll, 1), "the only worker");
         assert_eq!(us(Phase::Ready, 2, 0, 9_000), ready + 6 * 9_000);
         let one = 8_200 + 450 + 10 + 9 + 2 * 2 * 2;
         assert_eq!(us(Phase::Trap, 1, 0, 9_000), one + 6 * 9_000);
