@@ -51,8 +51,16 @@ fn a_reference_goes_through_a_third_node_and_comes_home() {
         assert_eq!(second.ask(|reply| Message::Ask(own.clone(), reply)).await, Ok(7));
         // It is local again when it is home.
         own.send(Message::Pass(own.clone(), 1)).await.unwrap();
-        assert_eq!(node.metrics().known_actors, 1);
         assert_eq!(node.metrics().open_calls, 0);
+        // Others know one actor of this node at most, and none once they have given back what they
+        // had, which may have been by now.
+        assert!(node.metrics().known_actors <= 1);
+        while node.metrics().known_actors > 0 {
+            evenkeel::yield_now().await;
+        }
+        while get(&own).await != 8 {
+            evenkeel::yield_now().await;
+        }
     });
 }
 
