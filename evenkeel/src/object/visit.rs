@@ -455,29 +455,25 @@ mod tests {
     /// homes.
     #[test]
     fn homes_that_others_are_visited_before_are_not_stuck() {
-        const CLEAN: usize = 250;
-        const ROUNDS: usize = 10_000;
+        const ROUNDS: usize = 1_000;
         let runtime = Builder::new().workers(6).build().unwrap();
         let task = runtime.spawn(async {
             let of = |home| Object::new(0).placed("apart", Placement::Home).at(home);
+            let mut suspended = 0;
             let mut objects = [1, 2, 3, 4, 5].map(of);
-            let (mut clean, mut rounds) = (0, 0);
-            while clean < CLEAN && rounds < ROUNDS {
-                rounds += 1;
+            for _ in 0..ROUNDS {
                 let entries = objects.each_ref().map(|object| object.with(|n| *n += 1));
                 let results = futures::future::join_all(entries).await;
                 assert!(results.iter().all(Result::is_ok));
                 if objects.iter().any(|object| object.inner.door.is_suspended()) {
+                    suspended += 1;
                     objects = [1, 2, 3, 4, 5].map(of);
-                } else {
-                    clean += 1;
                 }
             }
-            clean
+            suspended
         });
-        let clean = block_on(task).unwrap();
-        // A worker that has no core for a while is stuck indeed: on a busy machine that suspends a
-        // home in most rounds. Homes that are taken for stuck by mistake are so in each round.
-        assert_eq!(clean, CLEAN, "of {ROUNDS} rounds");
+        let suspended = block_on(task).unwrap();
+        // A worker that has no core for a while is stuck indeed.
+        assert!(suspended < ROUNDS / 2, "{suspended} of {ROUNDS}");
     }
 }
