@@ -2,11 +2,12 @@
 
 /// Returns the power `b` for which `a * n^b` is nearest to the whole cost of `n` things, by least
 /// squares of logarithms, where `points` are numbers and the cost of *each* thing. A cost that does
-/// not depend on the number gives 1. `None` for less than two different numbers.
+/// not depend on the number gives 1. A run that did not complete, whose cost is infinite, is left
+/// out. `None` for less than two different numbers.
 pub fn fitted(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points
         .iter()
-        .filter(|(number, each)| *number > 0.0 && *each > 0.0)
+        .filter(|(number, each)| *number > 0.0 && *each > 0.0 && each.is_finite())
         .map(|(number, each)| (number.ln(), each.ln()))
         .collect();
     let count = logs.len() as f64;
@@ -33,5 +34,6 @@ mod tests {
     fn one_number_has_no_power() {
         assert_eq!(fitted(&[]), None);
         assert_eq!(fitted(&[(10.0, 1.0), (10.0, 2.0)]), None);
+        assert_eq!(fitted(&[(10.0, 1.0), (1_000.0, f64::INFINITY)]), None);
     }
 }
