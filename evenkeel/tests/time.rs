@@ -1224,6 +1224,71 @@ fn a_block_on_that_panics_holds_no_clock_back() {
 }
 
 #[test]
+fn a_clock_that_stands_moves_for_a_block_on_within_another() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = paused(workers);
+        let handle = runtime.handle();
+        runtime.block_on(async {
+            let bell = Arc::new(tokio::sync::Notify::new());
+            let mut outer = pin!(bell.notified());
+            assert!(poll!(outer.as_mut()).is_pending());
+            let start = Instant::now();
+            handle.block_on(async {
+                let rings = bell.clone();
+                // The wake of the outer future, to which the thread does not come.
+                evenkeel::spawn(async move { rings.notify_waiters() }).await.unwrap();
+                sleep(SEC).await;
+            });
+            outer.await;
+            sleep(SEC).await;
+            assert_eq!(start.elapsed(), 2 * SEC);
+        });
+    }
+}
+
+#[test]
+fn a_clock_that_stands_moves_for_a_shutdown_within_a_block_on() {
+    let _watchdog = watchdog();
+    for runtime in [paused(1), paused(2)] {
+        let handle = runtime.handle();
+        let report = handle.block_on(async move {
+            drop(evenkeel::spawn(sleep(SEC)));
+            runtime.shutdown(Shutdown::Drain)
+        });
+        assert!(report.is_clean(), "{report}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_paused_and_goes_on_never_goes_back() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let turns = Arc::new(AtomicUsize::new(0));
+    let (seen, stop) = (turns.clone(), Arc::new(AtomicBool::new(false)));
+    let is_over = stop.clone();
+    let reader = runtime.spawn(async move {
+        let mut last = Instant::now();
+        while !is_over.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            assert!(last <= now, "the clock went back by {:?}", last - now);
+            last = now;
+            seen.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    runtime.block_on(async {
+        for _ in 0..2_000 {
+            pause();
+            let before = turns.load(Ordering::Relaxed);
+            until(|| turns.load(Ordering::Relaxed) > before || reader.is_finished());
+            resume();
+        }
+    });
+    stop.store(true, Ordering::Relaxed);
+    runtime.block_on(reader).unwrap();
+}
+
+#[test]
 fn years_pass_in_no_time() {
     let _watchdog = watchdog();
     paused(2).block_on(async {

@@ -185,10 +185,12 @@ pub(crate) enum Edge {
     LocalWake,
     /// The driver's change of that mark before it polls the task.
     LocalBegin,
-    /// The store that a clock stands or runs.
-    ClockChange,
-    /// The look at that word.
-    ClockSeen,
+    /// The heavy fence between the word that a clock is stopping and its changer's look at the
+    /// machine's clock.
+    ClockStop,
+    /// The light fence between a reader's look at the machine's clock and its second look at that
+    /// word.
+    ClockRead,
     /// The producer's look at the count of taken values.
     SlotsRoom,
     /// A look at that count for the number of values.

@@ -9,6 +9,7 @@ use crate::processor::slice;
 use crate::raw_task::id::{self, Id};
 use crate::raw_task::party;
 use crate::scheduler::driver::{self, Place};
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -59,6 +60,18 @@ impl Signal {
         self.woken.load(Ordering::Relaxed)
     }
 
+    /// Makes the signal count as woken: a wake that the thread has not seen does not stay counted,
+    /// and later ones are not counted.
+    fn deafen(&self) {
+        // Acquire ordering: the wake was counted before. No model shows its loss: loom makes the
+        // changes of the count in the order in which it runs them.
+        if self.woken.swap(true, Ordering::Acquire)
+            && let Some(shared) = &self.inside
+        {
+            shared.clock.go();
+        }
+    }
+
     /// Takes the wakes so far. What happened before them is visible after this; a wake after this
     /// unparks.
     fn take_wake(&self) {
@@ -79,13 +92,61 @@ struct Listening<'a>(&'a Signal);
 
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
-        // A wake that the thread has not seen must not stay counted for ever, nor must later wakes.
-        // Acquire ordering: the wake was counted before. No model shows its loss: loom makes the
-        // changes of the count in the order in which it runs them.
-        if self.0.woken.swap(true, Ordering::Acquire)
-            && let Some(shared) = &self.0.inside
-        {
-            shared.clock.go();
+        self.0.deafen();
+    }
+}
+
+thread_local! {
+    /// The signals of the calls of `block_on` that this thread is inside, the innermost last.
+    static SIGNALS: RefCell<Vec<Arc<Signal>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// While this lives, wakes of the innermost `block_on` of this thread inside a runtime are not
+/// counted: the thread does not come to them, and may sleep inside of that runtime otherwise. Its
+/// future is polled once more afterwards.
+#[derive(Default)]
+pub(super) struct Deaf(Option<Arc<Signal>>);
+
+impl Deaf {
+    pub(super) fn to(shared: &Arc<Shared>) -> Self {
+        let is_of = |signal: &&Arc<Signal>| {
+            signal.inside.as_ref().is_some_and(|inside| Arc::ptr_eq(inside, shared))
+        };
+        let find = |signals: &RefCell<Vec<_>>| signals.borrow().iter().rfind(is_of).cloned();
+        // A thread that destroys its thread-locals is inside no call that has noted its signal.
+        let signal = SIGNALS.try_with(find).ok().flatten();
+        if let Some(signal) = &signal {
+            signal.deafen();
+        }
+        Self(signal)
+    }
+}
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        // The signal counts as woken, as it has all the time.
+        if let Some(shared) = self.0.as_ref().and_then(|signal| signal.inside.as_ref()) {
+            shared.clock.come();
+        }
+    }
+}
+
+/// Keeps a signal among those of this thread.
+struct Noted(bool);
+
+impl Noted {
+    fn new(signal: &Arc<Signal>) -> Self {
+        Self(SIGNALS.try_with(|signals| signals.borrow_mut().push(signal.clone())).is_ok())
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if self.0 {
+            // Calls end in the order in which they are nested.
+            let signal = SIGNALS.try_with(|signals| signals.borrow_mut().pop());
+            // Outside of the borrow: with it a runtime may end.
+            drop(signal);
         }
     }
 }
@@ -195,6 +256,8 @@ fn complete(
     let woken = AtomicBool::new(false);
     let number = id::among_threads();
     let signal = Arc::new(Signal { woken, thread: thread::current(), number, inside });
+    let _deaf = signal.inside.as_ref().map(Deaf::to);
+    let _noted = Noted::new(&signal);
     let _listening = Listening(&signal);
     let waker = Waker::from(signal.clone());
     let blocking = Blocking::begin(&signal);

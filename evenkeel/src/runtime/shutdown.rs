@@ -24,13 +24,14 @@
 //! no reaper, and still are not complete. It collects them before it says that it leaves workers
 //! behind. So no thread that cancels its own late tasks has one of them in hand.
 
+use super::block_on::Deaf;
 use super::blocking;
 use super::handle::Handle;
 use super::late_thread::Threads;
 use super::reaper::Reaper;
 use crate::primitives::lock;
-use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared};
+use crate::processor::{Processor, current};
 use crate::raw_task::rights::Reference;
 use crate::scheduler::{driver, run, sweep};
 use crate::task::TaskInfo;
@@ -212,6 +213,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         driver::orphan(shared);
         return report;
     }
+    let _asleep = Asleep::inside(shared);
     let limits = mode.limits();
     // A deadline that overflows the clock never comes.
     let deadline = limits.and_then(|(deadline, _)| Instant::now().checked_add(deadline));
@@ -302,6 +304,32 @@ fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
     tasks.retain(|task| !left.all.contains(&task.live().footer().id));
     tasks.extend(left.stuck);
     tasks
+}
+
+/// While this lives, the clock of the runtime does not count the ender as awake, if the ender is in
+/// `block_on` there: a clock that stands would not move, and timers that tasks wait for not come.
+struct Asleep<'a> {
+    counted: Option<&'a Shared>,
+    _deaf: Deaf,
+}
+
+impl<'a> Asleep<'a> {
+    fn inside(shared: &'a Arc<Shared>) -> Self {
+        let _deaf = Deaf::to(shared);
+        let counted = current::is_counted(shared).then(|| &**shared);
+        if let Some(shared) = counted {
+            shared.go_outside();
+        }
+        Self { counted, _deaf }
+    }
+}
+
+impl Drop for Asleep<'_> {
+    fn drop(&mut self) {
+        if let Some(shared) = self.counted {
+            shared.clock.come();
+        }
+    }
 }
 
 /// Sweeps until no processor was locked, or until `until`.
