@@ -10,8 +10,8 @@ use evenkeel::sync::monitor::{Accepted, Condition, End, Held, Monitor, lock_all}
 use evenkeel::time::{Duration, Instant, MissedTicks, interval, sleep, sleep_until, timeout};
 use evenkeel::{Builder, Runtime, deterministic, fork_join, spawn, yield_now};
 use evenkeel_policy::budget::{MOST, SLICE};
-use futures::future::{Either, join_all, select};
-use futures::stream::{FuturesUnordered, StreamExt};
+use futures::future::{self, Either, join_all, select};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ const TURNS: usize = 20;
 const MANY: usize = 100_000;
 
 fn runtime() -> Runtime {
-    Builder::new().workers(1).build().unwrap()
+    // A relief would poll the light task while a greedy one does not yield.
+    Builder::new().workers(1).reliefs(0).build().unwrap()
 }
 
 /// Says when a greedy task is to end, and counts its operations.
@@ -493,6 +494,15 @@ fn parts_with_wakers_of_their_own() {
     });
 }
 
+/// What polls the yields comes back to each within the poll of the task, and has done something.
+#[test]
+fn yields_under_wakers_of_their_own() {
+    beside(|stop| {
+        let goes_on = move |_: &()| future::ready(stop.goes_on());
+        stream::repeat(()).take_while(goes_on).for_each_concurrent(10, |()| yield_now())
+    });
+}
+
 #[test]
 fn an_unconstrained_future_does_not_yield() {
     let _watchdog = watchdog();
@@ -673,7 +683,7 @@ fn a_blocking_executor_inside_a_task_makes_progress() {
 #[test]
 fn greedy_tasks_take_turns_where_the_relief_polls() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = Builder::new().workers(1).build().unwrap();
     let stop = Stop::default();
     let inner = stop.clone();
     runtime.install(|| {

@@ -3,7 +3,7 @@
 //! [`Slice`](crate::processor::slice::Slice) counts. Here a primitive takes a unit, or has its task
 //! yield: a primitive that yields has taken nothing else yet.
 
-use super::yielding;
+use super::waker;
 use crate::processor::context::{self, Context};
 use crate::processor::slice;
 use std::mem;
@@ -91,7 +91,7 @@ pub(crate) fn left() -> Option<u64> {
 /// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.
 #[cold]
 pub(crate) fn yield_to<R>(waker: &Waker) -> Poll<R> {
-    yielding::go_again(waker);
+    waker::go_again(waker);
     Poll::Pending
 }
 
@@ -126,7 +126,7 @@ impl Unit {
     #[cold]
     pub(crate) fn yield_to<R>(&mut self, waker: &Waker) -> Poll<R> {
         self.is_owed = true;
-        yielding::go_again(waker);
+        waker::go_again(waker);
         Poll::Pending
     }
 

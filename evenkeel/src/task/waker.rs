@@ -49,6 +49,22 @@ fn task_behind(waker: &Waker) -> Option<Live<'_>> {
     task_of(Lent::of(waker)?.outer)
 }
 
+/// Makes the task that a waker wakes go to the back of the ready queue. Under the polled task's own
+/// waker that needs no wake. Returns whether it is that one.
+#[inline(always)]
+pub(super) fn go_again(waker: &Waker) -> bool {
+    context::with(|context| match (context, task_of(waker)) {
+        (Some(context), Some(task)) if context.polls(task.ptr()) => {
+            context.go_again();
+            true
+        }
+        _ => {
+            waker.wake_by_ref();
+            false
+        }
+    })
+}
+
 /// Returns the waiter behind a waker, if that is a task or a thread that [`detect`](crate::detect)
 /// knows.
 pub(crate) fn waiting(waker: &Waker) -> Option<Waiting> {

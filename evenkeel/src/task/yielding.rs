@@ -1,15 +1,16 @@
 //! Yielding to other tasks.
 
-use super::waker;
-use crate::processor::context;
+use super::{budget, waker};
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// Goes to the back of the ready queue once.
 ///
 /// A task of evenkeel goes there without a wake, for the price of a push and a pop. Under a foreign
-/// waker, as inside `FuturesUnordered` or on another runtime, it is a wake of that waker.
+/// waker, as inside `FuturesUnordered` or on another runtime, it is a wake of that waker. What
+/// polls by that waker may come back within the same poll of the task, again and again: so there a
+/// yield takes a unit of the [`budget`](crate::budget), and the task yields when its slice is over.
 ///
 /// # Cancel safety
 /// Nothing is lost.
@@ -37,14 +38,23 @@ use std::task::{Context, Poll, Waker};
 /// ```
 #[inline]
 pub fn yield_now() -> YieldNow {
-    YieldNow { yielded: false }
+    YieldNow { yielded: Yielded::NotYet }
 }
 
 /// Lets other tasks run. Returned by [`yield_now`], which has an example.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct YieldNow {
-    yielded: bool,
+    yielded: Yielded,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Yielded {
+    NotYet,
+    /// The task goes to the back of the ready queue after this poll.
+    Task,
+    /// A foreign waker was woken.
+    Foreign,
 }
 
 impl Future for YieldNow {
@@ -52,20 +62,14 @@ impl Future for YieldNow {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.yielded, true) {
-            return Poll::Ready(());
+        match self.yielded {
+            Yielded::Task => Poll::Ready(()),
+            Yielded::Foreign => budget::poll_unit(cx.waker()),
+            Yielded::NotYet => {
+                let is_own = waker::go_again(cx.waker());
+                self.yielded = if is_own { Yielded::Task } else { Yielded::Foreign };
+                Poll::Pending
+            }
         }
-        go_again(cx.waker());
-        Poll::Pending
     }
-}
-
-/// Makes the task that a waker wakes go to the back of the ready queue. Under the polled task's own
-/// waker that needs no wake.
-#[inline(always)]
-pub(super) fn go_again(waker: &Waker) {
-    context::with(|context| match (context, waker::task_of(waker)) {
-        (Some(context), Some(task)) if context.polls(task.ptr()) => context.go_again(),
-        _ => waker.wake_by_ref(),
-    });
 }
