@@ -18,7 +18,7 @@
 //! * the operations of [sockets](crate::net) and of open [files](crate::fs::File), and the signals
 //!   of a [listener](crate::signal);
 //! * the steps of a [coroutine](crate::coroutine) that a task resumes;
-//! * the futures of actors, in the crate `evenkeel-actor`.
+//! * the futures of actors and of their nodes, in the crate `evenkeel-actor`.
 //!
 //! [Objects](crate::object) and actors have shorter turns of their own, in the same way. For
 //! futures of other crates there is [`with`], for loops without any such future [`consume`], and

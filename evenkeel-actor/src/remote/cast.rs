@@ -26,6 +26,7 @@ use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
 use crate::node::{FrameError, NodeId, Slot, tree};
 use crate::refs::actor_ref::ActorRef;
+use evenkeel::budget;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -61,6 +62,8 @@ where
     M: Serialize + DeserializeOwned + Clone + Send + Sync + 'static,
     P: Overflow,
 {
+    // There may be no wait: most often there is room on the way.
+    budget::consume().await;
     let mut report = CastReport::default();
     let mut away: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
     let mut here = Vec::new();

@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::scope;
 use super::waiters::Waiters;
+use evenkeel::budget;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -23,6 +24,7 @@ impl Ending {
 
     /// Waits until the host is gone.
     pub(super) async fn wait(&self) {
+        budget::consume().await;
         let look = |_: &mut Context<'_>| match self.is_over.load(Ordering::Acquire) {
             true => Poll::Ready(()),
             false => Poll::Pending,

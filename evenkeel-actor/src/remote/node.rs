@@ -456,7 +456,7 @@ impl Node {
     /// actors beside it, others may have it.
     ///
     /// # Cancel safety
-    /// If the future is dropped, some of the actors have the message.
+    /// If the future is dropped, some of the actors may have the message.
     ///
     /// # Examples
     /// ```
@@ -527,7 +527,9 @@ impl Node {
     /// Fails if a node is gone: then no node passes any more.
     ///
     /// # Cancel safety
-    /// If the future is dropped, this node has come to the barrier all the same.
+    /// If the future is dropped at a yield because the [slice](evenkeel::budget) of its poll was
+    /// over, this node has not come to the barrier. If it is dropped later, the node has come all
+    /// the same.
     ///
     /// # Examples
     /// ```

@@ -19,6 +19,7 @@ use crate::node::{NodeId, Slot};
 use crate::primitives::oneshot;
 use crate::refs::actor_ref::ActorRef;
 use crate::trace;
+use evenkeel::budget;
 use evenkeel::internal::contain;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -215,6 +216,8 @@ where
     M: Serialize + DeserializeOwned + Send + 'static,
     Arguments: Serialize + ?Sized,
 {
+    // A request to this node does not wait, nor does one that is refused here.
+    budget::consume().await;
     let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
     let mut bytes = type_name::<M>().as_bytes().to_vec();
     bytes.push(0);
@@ -267,6 +270,8 @@ pub(crate) async fn locate<M>(
 where
     M: Serialize + DeserializeOwned + Send + 'static,
 {
+    // As in `spawn_on`.
+    budget::consume().await;
     let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
     let messages = short_name::<M>();
     if peer.link.is_none() {

@@ -4,6 +4,7 @@ mod asks;
 mod bad_peers;
 mod basics;
 mod brittle;
+mod budget;
 mod collective;
 mod dead_letters;
 mod ending;

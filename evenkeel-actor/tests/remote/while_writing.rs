@@ -2,6 +2,7 @@
 
 use crate::ending::ends;
 use crate::world::{World, id};
+use evenkeel::budget::unconstrained;
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::{Node, RemoteError};
 use evenkeel_actor::{Actor, ActorRef, Context, ExitReason, Handled, ReplyTo};
@@ -127,11 +128,15 @@ fn a_request_while_a_message_is_written_is_refused() {
             world.on(0, async |node| {
                 let counter = counter(&node).await;
                 let by = node.clone();
-                let find = move || by.locate::<Message>(id(1), "counter").now_or_never();
+                // A yield because the slice is over would be no refusal.
+                let find =
+                    move || unconstrained(by.locate::<Message>(id(1), "counter")).now_or_never();
                 let found = made(&counter, find).await;
                 assert!(matches!(found, Some(Err(RemoteError::Unwritable { .. }))), "{found:?}");
                 let by = node.clone();
-                let spawn = move || by.spawn_on::<Message, _>(id(1), "counter", &()).now_or_never();
+                let spawn = move || {
+                    unconstrained(by.spawn_on::<Message, _>(id(1), "counter", &())).now_or_never()
+                };
                 let spawned = made(&counter, spawn).await;
                 assert!(
                     matches!(spawned, Some(Err(RemoteError::Unwritable { .. }))),
