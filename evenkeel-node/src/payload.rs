@@ -4,7 +4,7 @@ mod levels;
 #[cfg(test)]
 mod nesting;
 
-use levels::{Levels, TOO_DEEP};
+use levels::{Input, Levels, MOST_EMPTY, TOO_DEEP, TOO_MANY_EMPTY};
 use postcard::de_flavors;
 use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
@@ -113,16 +113,16 @@ impl Flavor for Tail<'_> {
 /// length is allocated, except for what `serde` reserves for a sequence, at most a mebibyte. A type
 /// that contains itself is read by recursion, as deep as the bytes say. A value is refused when
 /// that could take more than half of a stack of 2 MiB in any build: beyond some 300 nested values,
-/// or fewer if they are larger. So is a value of tens of kilobytes that are not behind a pointer.
-/// The type itself must bound one thing: a sequence of values that take no bytes, such as
-/// `Vec<()>`, is as long as the bytes say.
+/// or fewer if they are larger. So is a value of tens of kilobytes that are not behind a pointer,
+/// and one whose sequences and maps have more than 65,536 elements that take no bytes, as those of
+/// a `Vec<()>`.
 ///
 /// # Errors
 /// [`PayloadError`], if the bytes are not exactly a value of the type.
 pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
-    let mut rest = bytes;
-    let read = T::deserialize(Levels::new(&mut rest));
-    let of = std::any::type_name::<T>();
+    let mut input = Input::new(bytes);
+    let read = T::deserialize(Levels::new(&mut input));
+    let (rest, of) = (input.rest, std::any::type_name::<T>());
     match read {
         Ok(value) if rest.is_empty() => Ok(value),
         Ok(_) => Err(PayloadError::Trailing { of, bytes: rest.len() }),
@@ -134,6 +134,7 @@ pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
 fn unreadable(of: &'static str, error: postcard::Error) -> PayloadError {
     let why = match error {
         TOO_DEEP => "it is too large for the stack, or nested too deep".to_owned(),
+        TOO_MANY_EMPTY => format!("it has more than {MOST_EMPTY} elements that take no bytes"),
         error => error.to_string(),
     };
     PayloadError::Unreadable { of, why }
@@ -170,9 +171,12 @@ impl<'a> de_flavors::Flavor<'a> for Bytes<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::levels::MOST_EMPTY;
     use super::{PayloadError, get, put};
     use serde::ser::Error as _;
     use serde::{Deserialize, Serialize, Serializer};
+    use std::collections::BTreeMap;
+    use std::fmt::Debug;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     enum Order {
@@ -218,6 +222,52 @@ mod tests {
         assert!(get::<String>(&bytes).is_err());
         assert!(get::<Vec<u8>>(&bytes).is_err());
         assert!(get::<Vec<[u64; 4]>>(&bytes).is_err());
+    }
+
+    /// Takes no bytes, and memory.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Cell {
+        #[serde(skip)]
+        cache: u64,
+    }
+
+    /// Asserts that a value is refused because of its elements.
+    fn is_too_many<'a, T: Deserialize<'a> + Debug>(bytes: &'a [u8]) {
+        let error = get::<T>(bytes).unwrap_err();
+        assert!(matches!(error, PayloadError::Unreadable { .. }), "{error}");
+        assert!(error.to_string().ends_with("65536 elements that take no bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_made_up_number_of_elements_that_take_no_bytes_is_refused() {
+        let mut length = Vec::new();
+        put(&(1_u64 << 40), &mut length).unwrap();
+        is_too_many::<Vec<()>>(&length);
+        is_too_many::<Vec<Cell>>(&length);
+        is_too_many::<Vec<((), [Cell; 2])>>(&length);
+        is_too_many::<BTreeMap<(), ()>>(&length);
+        // Each list is within the bound, and all of them are not.
+        let lists = vec![vec![(); MOST_EMPTY / 2]; 3];
+        let mut bytes = Vec::new();
+        put(&lists, &mut bytes).unwrap();
+        is_too_many::<Vec<Vec<()>>>(&bytes);
+    }
+
+    /// Asserts that a value is read. Does not print it: it is long.
+    fn is_read<T: Serialize + for<'a> Deserialize<'a> + PartialEq>(value: &T) {
+        let mut bytes = Vec::new();
+        put(value, &mut bytes).unwrap();
+        assert!(get(&bytes).as_ref() == Ok(value), "{}", std::any::type_name::<T>());
+    }
+
+    #[test]
+    fn some_elements_that_take_no_bytes_are_read_and_others_do_not_count() {
+        is_read(&vec![(); MOST_EMPTY]);
+        is_read(&vec![Cell::default(); 1_000]);
+        is_read(&(0..2 * MOST_EMPTY).map(|n| (n, ())).collect::<BTreeMap<_, _>>());
+        is_read(&(0..2 * MOST_EMPTY).map(|n| BTreeMap::from([((), n)])).collect::<Vec<_>>());
+        is_read(&vec![[(); 32]; MOST_EMPTY]);
+        is_read(&vec![(1_u8, (), ()); 2 * MOST_EMPTY]);
     }
 
     #[test]

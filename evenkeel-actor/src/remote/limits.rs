@@ -5,8 +5,9 @@
 ///
 /// Other bounds are fixed: 256 frames that wait to be read, of the transport's longest each, and
 /// beyond that, while this node's transport is sending, as many as may be [parked](Self::parked);
-/// 1,024 events for each listener; 65,536 references in a message; 255 bytes for names of nodes and
-/// scripts. Names of actors that a peer makes up cost nothing: the node does not keep them.
+/// 1,024 events for each listener; 65,536 references in a message; 65,536 elements of a message's
+/// sequences and maps that take [no bytes](crate::node::payload::get); 255 bytes for names of nodes
+/// and scripts. Names of actors that a peer makes up cost nothing: the node does not keep them.
 ///
 /// # Examples
 /// At most two questions to one node may wait for their answers:

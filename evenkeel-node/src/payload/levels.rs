@@ -1,4 +1,5 @@
-//! Reads postcard's format, and counts how deep a value is nested.
+//! Reads postcard's format, and bounds how deep a value is nested and how many elements without
+//! bytes it has.
 //!
 //! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may
 //! come from any peer. So each level of a value takes its share of the rest of [`MOST`] before any
@@ -12,6 +13,12 @@
 //! in it has room for that value on the stack. An element of a sequence or a map lies there before
 //! it is moved to the others, and counts as well. Numbers and texts have no levels: postcard reads
 //! them itself.
+//!
+//! A sequence or a map is as long as its bytes say. If its elements take no bytes, as `()` and
+//! structs of skipped fields do, six bytes can say that there are a trillion. These would fill the
+//! memory, or keep the reader for ever. So a value may have [`MOST_EMPTY`] such elements. They are
+//! counted for the whole value, since a sequence within a sequence may take one byte only. Fields
+//! and the elements of arrays are as many as the type says, and are not counted.
 //!
 //! Rejected: measuring the stack by the address of a local. Under AddressSanitizer that address is
 //! not on the stack, and a level takes several times as much stack in one build as in another, so
@@ -27,6 +34,13 @@ pub(super) const MOST: usize = 1 << 20;
 /// Stands for a value that is nested too deep: an error that reading does not return.
 pub(super) const TOO_DEEP: Error = Error::SerializeBufferFull;
 
+/// Elements without bytes that a value may have, in all its sequences and maps: as many as a value
+/// of 64 KiB has that take a byte each. An estimate; no benchmark sets it.
+pub(super) const MOST_EMPTY: usize = 1 << 16;
+
+/// Stands for a value with more of them: an error that reading does not return.
+pub(super) const TOO_MANY_EMPTY: Error = Error::SerializeSeqLengthUnknown;
+
 /// Bytes that a level of a small type takes. Measured without optimisation: 300 to 700, and under
 /// AddressSanitizer, with what it keeps between variables, 1,100 to 1,850.
 const LEVEL: usize = 1_536;
@@ -34,30 +48,51 @@ const LEVEL: usize = 1_536;
 /// How many values of its type a level has on the stack. Measured without optimisation: 3 to 7.
 const COPIES: usize = 8;
 
-/// Reads a value from the beginning of `rest`, and moves `rest` behind it.
+/// What all levels of a value read from.
+pub(super) struct Input<'de> {
+    /// The bytes behind what has been read.
+    pub(super) rest: &'de [u8],
+    /// The elements without bytes that may still come.
+    empty: usize,
+}
+
+impl<'de> Input<'de> {
+    pub(super) fn new(bytes: &'de [u8]) -> Self {
+        Self { rest: bytes, empty: MOST_EMPTY }
+    }
+
+    /// Counts an element that has taken no bytes.
+    #[cold]
+    fn count_empty(&mut self) -> Result<()> {
+        self.empty = self.empty.checked_sub(1).ok_or(TOO_MANY_EMPTY)?;
+        Ok(())
+    }
+}
+
+/// Reads a value from the beginning of an input, and moves the input behind it.
 pub(super) struct Levels<'r, 'de> {
-    rest: &'r mut &'de [u8],
-    /// The bytes left for the levels inside.
+    input: &'r mut Input<'de>,
+    /// The bytes of stack left for the levels inside.
     left: usize,
 }
 
 impl<'r, 'de> Levels<'r, 'de> {
-    pub(super) fn new(rest: &'r mut &'de [u8]) -> Self {
-        Self { rest, left: MOST }
+    pub(super) fn new(input: &'r mut Input<'de>) -> Self {
+        Self { input, left: MOST }
     }
 
     /// Returns a level inside of this one that makes a `T`.
     #[inline]
     fn deeper<T>(self) -> Result<Self> {
         let left = self.left.checked_sub(LEVEL).and_then(|left| left.checked_sub(copies::<T>()));
-        Ok(Self { rest: self.rest, left: left.ok_or(TOO_DEEP)? })
+        Ok(Self { input: self.input, left: left.ok_or(TOO_DEEP)? })
     }
 
     /// Returns the same level for a part that takes `beside` bytes of the stack before it is read.
     #[inline]
     fn part(&mut self, beside: usize) -> Result<Levels<'_, 'de>> {
         let left = self.left.checked_sub(beside).ok_or(TOO_DEEP)?;
-        Ok(Levels { rest: self.rest, left })
+        Ok(Levels { input: self.input, left })
     }
 
     /// Makes postcard read a value without nested ones.
@@ -66,9 +101,9 @@ impl<'r, 'de> Levels<'r, 'de> {
         &mut self,
         read: impl FnOnce(&mut Plain<'de, Bytes<'de>>) -> Result<T>,
     ) -> Result<T> {
-        let mut plain = Plain::from_flavor(Bytes(self.rest));
+        let mut plain = Plain::from_flavor(Bytes(self.input.rest));
         let value = read(&mut plain)?;
-        *self.rest = plain.finalize()?;
+        self.input.rest = plain.finalize()?;
         Ok(value)
     }
 
@@ -81,7 +116,8 @@ impl<'r, 'de> Levels<'r, 'de> {
     /// are moved elsewhere.
     #[inline]
     fn parts(self, left: usize, are_elements: bool) -> Parts<'r, 'de> {
-        Parts { level: self, left, are_elements }
+        let began = self.input.rest.len();
+        Parts { level: self, left, are_elements, began }
     }
 }
 
@@ -203,6 +239,8 @@ struct Parts<'r, 'de> {
     /// How many are left.
     left: usize,
     are_elements: bool,
+    /// The bytes that were left as the last part began.
+    began: usize,
 }
 
 impl<'de> Parts<'_, 'de> {
@@ -220,14 +258,24 @@ impl<'de> Parts<'_, 'de> {
             return Ok(None);
         }
         self.left -= 1;
+        self.began = self.level.input.rest.len();
         self.read(seed).map(Some)
+    }
+
+    /// Ends the last part: an element counts if it has taken no bytes.
+    #[inline]
+    fn end(&mut self) -> Result<()> {
+        if self.are_elements && self.level.input.rest.len() == self.began {
+            self.level.input.count_empty()?;
+        }
+        Ok(())
     }
 
     /// Returns how many parts are left, if there are as many bytes: otherwise the length may be
     /// made up.
     #[inline]
     fn hint(&self) -> Option<usize> {
-        (self.left <= self.level.rest.len()).then_some(self.left)
+        (self.left <= self.level.input.rest.len()).then_some(self.left)
     }
 }
 
@@ -236,7 +284,11 @@ impl<'de> de::SeqAccess<'de> for Parts<'_, 'de> {
 
     #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        self.next(seed)
+        let element = self.next(seed)?;
+        if element.is_some() {
+            self.end()?;
+        }
+        Ok(element)
     }
 
     #[inline]
@@ -255,7 +307,9 @@ impl<'de> de::MapAccess<'de> for Parts<'_, 'de> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        self.read(seed)
+        let value = self.read(seed)?;
+        self.end()?;
+        Ok(value)
     }
 
     #[inline]
