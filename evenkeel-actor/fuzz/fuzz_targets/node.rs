@@ -1,5 +1,5 @@
 //! Has a peer send arbitrary input to a node: `cargo +nightly fuzz run node -- -detect_leaks=0
-//! -rss_limit_mb=6000` in `evenkeel-actor`. A few kilobytes of each node are leaked.
+//! -rss_limit_mb=6000` in `evenkeel-actor`. Some 20 kilobytes of each node are leaked.
 
 #![no_main]
 

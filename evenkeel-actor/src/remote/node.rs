@@ -83,8 +83,10 @@ use std::sync::atomic::Ordering;
 /// runtime waits for them.
 ///
 /// # Memory
-/// A few kilobytes of each node are never freed, since remote references point there without
-/// counting. So are some hundred bytes for each actor that other nodes knew, as many as at once.
+/// Some 8 kilobytes of each node are never freed, and 3 more for each other node, since remote
+/// references point there without counting. So are some hundred bytes for each actor that other
+/// nodes knew, as many as at once, and another 8 kilobytes of a [`System`] that is made for the
+/// node.
 ///
 /// # Examples
 /// ```
