@@ -37,7 +37,7 @@
 use crate::mailbox::{self, Mailbox};
 use crate::trace::{Parcel, seal};
 use evenkeel::internal::{Own, Public, contain};
-use evenkeel::time::{Instant, Sleep, sleep_until};
+use evenkeel::time::{Instant, Sleep, sleep, sleep_until};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -292,10 +292,10 @@ pub(crate) enum Taken<M> {
     Nothing,
 }
 
+/// Returns the end of a wait of `duration`: later than every point in time if the clock cannot hold
+/// it.
 fn in_at_least(duration: Duration) -> Instant {
-    let now = Instant::now();
-    // If the clock cannot hold the deadline: 200 years, which never pass.
-    now.checked_add(duration).unwrap_or_else(|| now + Duration::from_secs(200 * 365 * 86_400))
+    sleep(duration).deadline()
 }
 
 /// Returns the time of the tick that follows the one of `due`, which was seen at `now`. Missed

@@ -279,6 +279,42 @@ fn timers_end_with_their_actor() {
 }
 
 #[test]
+fn a_timer_beyond_what_the_clock_holds_never_fires() {
+    struct Never(bool);
+    impl Actor for Never {
+        type Message = Option<ReplyTo<()>>;
+
+        async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+            if self.0 {
+                context.send_every_with(Duration::MAX, || None);
+            } else {
+                context.send_after(Duration::MAX, None);
+            }
+            Ok(())
+        }
+
+        async fn handle(
+            &mut self,
+            message: Self::Message,
+            _context: &mut Context<Self>,
+        ) -> Handled {
+            message.expect("only the test sends").send(());
+            Ok(())
+        }
+    }
+    run(async {
+        let actors = [false, true].map(|repeats| spawn(Never(repeats)));
+        for actor in &actors {
+            assert_eq!(actor.ask(Some).await, Ok(()));
+        }
+        sleep(Duration::from_secs(250 * 365 * 86_400)).await;
+        for actor in &actors {
+            assert_eq!(actor.ask(Some).await, Ok(()));
+        }
+    });
+}
+
+#[test]
 fn a_period_of_zero_is_refused() {
     struct Zero;
     impl Actor for Zero {
