@@ -19,7 +19,7 @@ pub const fn is_deterministic() -> bool {
 pub use crate::runtime::checked::check;
 /// What actors tell [`detect`](crate::detect).
 pub mod detect {
-    pub use crate::detect::actors::{Reply, Room, called, came, closed, name, sends};
+    pub use crate::detect::actors::{Kept, Reply, Room, called, came, closed, name, sends};
 }
 
 use crate::primitives::clock;

@@ -9,6 +9,7 @@ use crate::mailbox::note;
 use crate::ties::own::Own;
 use crate::ties::peer;
 use crate::words::event::{Event, Notice, NoticeKind};
+use evenkeel::internal::detect;
 use std::collections::VecDeque;
 use std::mem;
 use std::task::{self, Poll};
@@ -336,6 +337,7 @@ impl<A: Actor> Context<A> {
     pub(crate) fn attend_orders(&self, task: &task::Context<'_>) -> VecDeque<Order> {
         let waker = task.waker().clone();
         let orders = note(self.mailbox(), |kin, orders| {
+            kin.kept = None;
             let before = kin.waker.replace(waker);
             (mem::take(orders), before)
         });
@@ -344,8 +346,13 @@ impl<A: Actor> Context<A> {
 
     /// Removes the waker, so that messages wake the task again. A supervised actor keeps its waker.
     pub(crate) fn leave_orders(&self) {
-        let _ =
-            note(self.mailbox(), |kin, _| if kin.post.is_none() { kin.waker.take() } else { None });
+        let _ = note(self.mailbox(), |kin, _| {
+            if kin.post.is_none() {
+                return kin.waker.take();
+            }
+            kin.kept.get_or_insert_with(|| detect::Kept::of(|| self.id().task()));
+            None
+        });
     }
 }
 

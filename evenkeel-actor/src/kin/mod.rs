@@ -37,6 +37,7 @@ pub(crate) mod witness;
 use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use control::AnyActor;
+use evenkeel::internal::detect;
 use peer::{Alarm, OwnPeer, Peer};
 use post::Post;
 use std::collections::{BTreeMap, HashSet};
@@ -65,6 +66,9 @@ pub(crate) struct Kin {
     pub(crate) first_child: u64,
     /// Why it has been killed.
     pub(crate) verdict: Option<ExitReason>,
+    /// Marks the waker of an actor that can be restarted, while the actor does not wait for orders.
+    /// It is dropped before the waker.
+    pub(crate) kept: Option<detect::Kept>,
     /// The waker of its task, while the task waits for orders alone, or can be restarted.
     pub(crate) waker: Option<Waker>,
     /// The orders of its supervisor.

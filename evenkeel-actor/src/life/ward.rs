@@ -60,7 +60,7 @@ use crate::mailbox::{Mailbox, Receiver, attend, note};
 use crate::trace::{self, Called};
 use crate::words::event::{Event, Notice, NoticeKind};
 use crate::words::exit::ExitReason;
-use evenkeel::internal::{Own, Public};
+use evenkeel::internal::{Own, Public, detect};
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem;
@@ -158,13 +158,14 @@ fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
 
 /// Returns the commands to a life without a body. If it has to rise, the post has the term of the
 /// new start when this returns: later commands are for that start.
-fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Option<Found> {
+fn look_down<M: Send + 'static>(own: &Public<Mailbox<M>>, context: &Context<'_>) -> Option<Found> {
     let waker = context.waker().clone();
     let found = attend(own, |kin, orders| {
         let spare = match &kin.waker {
             Some(_) => Some(waker),
             None => kin.waker.replace(waker),
         };
+        kin.kept.get_or_insert_with(|| detect::Kept::of(|| own.task_id()));
         let orders = mem::take(orders);
         let post = kin.post.as_mut()?;
         let told = post.ends && orders.iter().any(Order::is_stop);

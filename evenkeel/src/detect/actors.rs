@@ -17,6 +17,10 @@
 //! have been counted in the task, and until before the task's count loses them. So with the graph
 //! locked there are at least as many as are counted, and what remains of the task's count is an
 //! upper bound of its wakers.
+//!
+//! A supervised actor keeps a waker of its task, for orders and kills. A [`Kept`] beside it counts
+//! it as such a reference: an order ends no wait of the actor's code, and kills are not foreseen.
+//! While the actor itself waits for orders there is no [`Kept`].
 
 use super::extra::{Extra, IS_ON};
 use super::graph::{self, Key, Target};
@@ -45,6 +49,35 @@ pub(crate) fn public_gone(task: Id) {
     let mut graph = graph::lock();
     if graph::take_one(&mut graph.publics, &task) {
         graph.names.remove(&task);
+    }
+}
+
+/// The mark of a waker that an actor keeps of its own task, and that ends no wait. It is made after
+/// that waker, and dropped before it.
+#[derive(Debug)]
+pub struct Kept {
+    _counted: Extra<Counted>,
+}
+
+#[derive(Debug)]
+struct Counted(Id);
+
+impl Kept {
+    /// Notes that the actor keeps a waker of this task.
+    #[inline]
+    pub fn of(task: impl FnOnce() -> Id) -> Self {
+        let counted = Extra::of(|| {
+            let id = task();
+            public_made(id, 1);
+            Counted(id)
+        });
+        Self { _counted: counted }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        public_gone(self.0);
     }
 }
 

@@ -96,8 +96,9 @@
 //! Holders of objects are unknown, because a [`HeldGuard`](crate::object::HeldGuard) may go to any
 //! task: a wait for an object is part of no deadlock.
 //!
-//! Aborts are not foreseen. A wait inside a `FuturesUnordered`, or inside another future that gives
-//! its children wakers of their own, is unknown; so are locks and channels of other crates.
+//! Aborts are not foreseen, nor are kills and restarts of actors. A wait inside a
+//! `FuturesUnordered`, or inside another future that gives its children wakers of their own, is
+//! unknown; so are locks and channels of other crates.
 //!
 //! # Protocol
 //! *Roles.* *Waiters* and *holders* change the graph. A *searcher* searches it: a waiter that has
@@ -157,7 +158,7 @@ pub(crate) use threads::Blocking;
 pub(crate) use waiting::{Alarm, Waiting};
 
 /// What the structures of the others have of this module.
-type Fields = (Site, Object, Parking, Polling, Blocking, actors::Reply, actors::Room);
+type Fields = (Site, Object, Parking, Polling, Blocking, actors::Kept, actors::Reply, actors::Room);
 
 // Without a graph nothing is left of them.
 const _: () =
