@@ -4,6 +4,7 @@ use super::Runtime;
 use super::error::{BuildError, COARSEST, FINEST, MOST_RELIEFS, MOST_WORKERS};
 use super::handle::Handle;
 use super::late_thread::LateThread;
+use super::own_thread::OwnThread;
 use super::worker_thread::WorkerThread;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
@@ -337,7 +338,12 @@ impl Builder {
             if let Some(size) = worker.stack_size() {
                 builder = builder.stack_size(size);
             }
-            threads.push(builder.spawn(move || worker.run())?);
+            threads.push(OwnThread::start(|beginning| {
+                builder.spawn(move || {
+                    beginning.begin();
+                    worker.run();
+                })
+            })?);
             Ok(())
         });
         // The channel ends when every worker has said how it started.
@@ -354,7 +360,7 @@ impl Builder {
             }
             Err(error) => {
                 for thread in threads {
-                    thread.join().expect("a worker does not panic");
+                    thread.join(None);
                 }
                 Err(error)
             }

@@ -11,6 +11,7 @@ mod error;
 mod handle;
 mod hooks;
 mod late_thread;
+mod own_thread;
 mod reaper;
 mod shutdown;
 #[cfg(not(any(loom, shuttle)))]
@@ -158,13 +159,14 @@ impl Runtime {
 
     /// Shuts the runtime down as `mode` says, and reports what was left.
     ///
-    /// It blocks the calling thread until the workers have left and the blocking closures have
-    /// returned. In a task of another runtime it would stop that runtime's worker meanwhile: call
-    /// it in a closure of [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`]
-    /// waits without a bound for every task and closure, and [`Shutdown::Abort`] for the polls and
-    /// closures that are under way: a poll that never returns keeps it waiting for ever. Only
-    /// [`Shutdown::Deadline`] and [`Shutdown::DeadlineAndGrace`] leave such a poll behind; its
-    /// handle then returns a [stuck](crate::JoinError::is_stuck) error.
+    /// It blocks the calling thread until the workers have left, and the destructors of their
+    /// thread-locals and the blocking closures have returned. In a task of another runtime it would
+    /// stop that runtime's worker meanwhile: call it in a closure of
+    /// [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`] waits without a bound
+    /// for every task and closure, and [`Shutdown::Abort`] for the polls and closures that are
+    /// under way: a poll that never returns keeps it waiting for ever. Only [`Shutdown::Deadline`]
+    /// and [`Shutdown::DeadlineAndGrace`] leave such a poll behind; its handle then returns a
+    /// [stuck](crate::JoinError::is_stuck) error.
     ///
     /// Called by a task or a blocking closure of this runtime it does not wait, and the report is
     /// [`detached`](ShutdownReport::detached): whatever the mode, the other tasks are aborted.

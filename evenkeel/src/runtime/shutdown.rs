@@ -11,7 +11,8 @@
 //! their workers. Then it [sweeps](crate::scheduler::sweep): it takes the tasks that stuck workers
 //! cannot come to, and [reapers](super::reaper) drop their futures. What is left when the grace is
 //! over is inside a poll, a call or a destructor: it is named as stuck, its thread is left behind,
-//! and the ender [gives its handle up](crate::raw_task::state), so that the joiner goes on.
+//! and the ender [gives its handle up](crate::raw_task::state), so that the joiner goes on. Threads
+//! that have left are [joined](super::own_thread), unless their thread-locals take longer.
 //!
 //! # Why no handle waits for a stuck poll
 //! When the ender returns, each task is in one of these places. It is complete. A reaper has it, or
@@ -50,6 +51,10 @@ use std::time::{Duration, Instant};
 /// inside a poll is [*stuck*](crate::JoinError::is_stuck). A stuck task keeps its memory, and its
 /// thread, until the poll returns. Then its output or its future is dropped there. Wakers of
 /// joiners are called on the thread that shuts the runtime down, or on a reaper's.
+///
+/// A thread of the runtime destroys its thread-locals once it has left. One with a destructor that
+/// does not return in time is left behind too, and counts among the
+/// [`workers_left_behind`](ShutdownReport::workers_left_behind).
 ///
 /// The stuck poll is still inside its runtime, whose [`Runtime`](crate::Runtime) is gone:
 ///
@@ -161,7 +166,9 @@ pub struct ShutdownReport {
     /// not among them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
-    /// last task.
+    /// last task. If all have left, it is the number of threads, those of reliefs and
+    /// [spares](crate::fork_join#threads) too, with a destructor of a thread-local that did not
+    /// return in time.
     pub workers_left_behind: usize,
     /// Whether one of the runtime's own threads, a worker or one that runs a blocking closure, shut
     /// it down, and so could not wait for the rest. Such a shutdown finds nothing stuck: a handle
@@ -222,7 +229,8 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         shared.advance(Phase::Draining);
         left = wait_for_workers(shared, deadline);
     }
-    let end = limits.and_then(|(_, grace)| Instant::now().checked_add(grace));
+    // All that comes to its own end has the time until the deadline too.
+    let end = limits.and_then(|(_, grace)| deadline?.max(Instant::now()).checked_add(grace));
     if !left {
         shared.advance(Phase::Aborting);
     }
@@ -245,8 +253,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         // The lock is free while they are joined.
         let joined = std::mem::take(&mut *lock(threads));
         for thread in joined {
-            // Workers catch the panics of tasks and hooks.
-            thread.join().expect("a worker does not panic");
+            report.workers_left_behind += usize::from(!thread.join(end));
         }
     } else {
         let ending = shared.ending();

@@ -13,6 +13,7 @@ use evenkeel::time::{sleep, timeout};
 use evenkeel::{Builder, JoinHandle, Runtime, Shutdown, ShutdownReport};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
+use std::cell::RefCell;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -250,6 +251,50 @@ fn a_destructor_of_a_closure_that_never_began_does_not_keep_the_deadline() {
     assert!(handles.into_iter().all(is_stuck));
     destructor.release();
     running.release();
+}
+
+thread_local! {
+    static KEPT: RefCell<Option<Blocks>> = const { RefCell::new(None) };
+}
+
+/// Keeps the value in the calling thread until that thread ends. Returns the thread's name.
+fn keep(blocks: Blocks) -> Option<String> {
+    KEPT.with(|kept| *kept.borrow_mut() = Some(blocks));
+    std::thread::current().name().map(str::to_owned)
+}
+
+#[test]
+fn a_destructor_of_a_thread_local_does_not_keep_the_deadline() {
+    let _watchdog = watchdog();
+    for role in ["worker", "relief", "spare"] {
+        let destructor = Stuck::new();
+        let blocks = Blocks(destructor.clone());
+        let runtime = Builder::new().workers(1).build().unwrap();
+        let (name, runtime) = if role == "worker" {
+            let task = runtime.spawn(async move { keep(blocks) });
+            (evenkeel::block_on(task).unwrap(), runtime)
+        } else {
+            // The only worker is stuck meanwhile.
+            let all = AllStuck::of(runtime, 1);
+            let name = match role {
+                "relief" => {
+                    let task = all.runtime.spawn(async move { keep(blocks) });
+                    evenkeel::block_on(task).unwrap()
+                }
+                _ => all.runtime.install(move || keep(blocks)),
+            };
+            all.stuck[0].release();
+            (name, all.runtime)
+        };
+        let role = if role == "worker" { "0" } else { role };
+        assert_eq!(name.unwrap(), format!("evenkeel-{role}"));
+        let limits = Shutdown::DeadlineAndGrace { deadline: SOON, grace: Duration::from_secs(1) };
+        let report = runtime.shutdown(limits);
+        assert!(report.stuck.is_empty() && report.aborted.is_empty(), "{report}");
+        assert_eq!(report.workers_left_behind, 1);
+        destructor.release();
+        destructor.returned();
+    }
 }
 
 #[test]
