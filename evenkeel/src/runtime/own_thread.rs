@@ -25,7 +25,7 @@
 use std::cell::Cell;
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 thread_local! {
@@ -65,8 +65,12 @@ impl OwnThread {
         self.end.try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// Waits until the thread has ended, or until `limit`. Returns false if it is left behind.
+    /// Waits until the thread has ended, or until `limit`. Returns false if it is left behind. A
+    /// thread does not wait for itself: a destructor of its own may drop the runtime.
     pub(super) fn join(self, limit: Option<Instant>) -> bool {
+        if self.handle.thread().id() == thread::current().id() {
+            return true;
+        }
         if let Some(limit) = limit {
             let rest = limit.saturating_duration_since(Instant::now());
             if self.end.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
@@ -76,5 +80,24 @@ impl OwnThread {
         // Workers catch the panics of tasks and hooks.
         self.handle.join().expect("a worker does not panic");
         true
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_does_not_wait_for_its_own_end() {
+        let (sender, receiver) = mpsc::channel::<OwnThread>();
+        let (tell, told) = mpsc::channel();
+        let thread = OwnThread::start(|beginning| {
+            thread::Builder::new().spawn(move || {
+                beginning.begin();
+                tell.send(receiver.recv().unwrap().join(None)).unwrap();
+            })
+        });
+        sender.send(thread.unwrap()).unwrap();
+        assert_eq!(told.recv(), Ok(true));
     }
 }
