@@ -230,12 +230,13 @@ impl Builder {
     /// So a task that no worker comes to waits for some 8 ms at most, and others that follow while
     /// the workers are stuck for some microseconds. A relief that is stuck itself is followed by
     /// another, at most this many in all. If all reliefs are stuck, tasks wait until one of them or
-    /// a worker is back. A relief that has not been needed for 10 s ends. Its processor stays, with
-    /// 4 MiB of addresses for a deque, of which 8 KiB are touched.
+    /// a worker is back. One relief stays as long as the runtime; the others end once they have not
+    /// been needed for 10 s. The processor of each stays, with 4 MiB of addresses for a deque, of
+    /// which 8 KiB are touched.
     ///
     /// Without reliefs, and in a runtime of [`build_with`](Self::build_with), tasks wait until a
-    /// worker is back, and so may the sockets at which a stuck worker looks; the same if the system
-    /// refuses the threads.
+    /// worker is back, and so may the sockets at which a stuck worker looks; the same while the
+    /// system refuses the threads of reliefs, and from then on if it refuses the lookout's.
     ///
     /// The threads are called `evenkeel-relief` and `evenkeel-lookout`, with the
     /// [`name`](Self::name) in place of `evenkeel`, and have the
