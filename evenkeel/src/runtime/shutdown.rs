@@ -45,12 +45,16 @@ use std::time::{Duration, Instant};
 /// How to shut a runtime down.
 ///
 /// # After a deadline
-/// A shutdown with a deadline waits for no poll, call or destructor beyond its grace. The handle of
-/// each task and closure finishes, and its joiner is woken, in whatever runtime or thread it waits.
-/// A complete task has its output. A task that waited or was queued is *cancelled*. One that was
+/// A shutdown with a deadline waits for no poll, call or destructor beyond its grace. Only if the
+/// system refuses [threads](Self::DeadlineAndGrace), it waits for destructors. The handle of each
+/// task and closure finishes, and its joiner is woken, in whatever runtime or thread it waits. A
+/// complete task has its output. A task that waited or was queued is *cancelled*. One that was
 /// inside a poll is [*stuck*](crate::JoinError::is_stuck). A stuck task keeps its memory, and its
 /// thread, until the poll returns. Then its output or its future is dropped there. Wakers of
 /// joiners are called on the thread that shuts the runtime down, or on a reaper's.
+///
+/// A [broadcast](crate::fork_join::broadcast()) that has begun does wait for a stuck worker: it
+/// returns once that poll has returned and the worker has run its part.
 ///
 /// A thread of the runtime destroys its thread-locals once it has left. One with a destructor that
 /// does not return in time is left behind too, and counts among the
@@ -91,7 +95,9 @@ pub enum Shutdown {
     /// destructor's task is reported as stuck, and complete when the destructor returns. The
     /// threads go on to drop what is left when the call returns. A destructor that blocks from then
     /// on makes its handle finish as stuck too, after some 5 ms; the report has its task among the
-    /// aborted. Only tasks behind 512 destructors that block wait for one of these.
+    /// aborted. Only tasks behind 512 destructors that block wait for one of these. If the system
+    /// refuses these threads, the calling thread drops the futures, and waits for their destructors
+    /// without a bound.
     ///
     /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
     ///
