@@ -736,6 +736,17 @@ fn a_clock_that_was_moved_far_ahead_goes_on_from_there() {
         resume();
         assert!(Instant::now() > far);
     });
+    paused(1).block_on(async {
+        let year = SEC * 3_600 * 24 * 365;
+        sleep(200 * year).await;
+        let far = Instant::now();
+        resume();
+        sleep(MS).await;
+        assert!(far + MS <= Instant::now() && Instant::now() < far + year);
+        pause();
+        sleep(90 * year).await;
+        assert!(Instant::now() >= far + 90 * year);
+    });
 }
 
 #[test]

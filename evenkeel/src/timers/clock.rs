@@ -46,7 +46,7 @@ pub(crate) struct Clock {
     outside: AtomicU64,
 }
 
-/// The state of a clock. As a word, its last bit says that the clock stands.
+/// The state of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// With the distance to the machine's clock.
@@ -56,22 +56,32 @@ enum State {
     Stopping,
 }
 
-/// The word of a clock that is stopping: no offset is as far back.
-const STOPPING: u64 = 1 << 63;
+/// The bit of a word that says that the clock stands; the others are the time, or the offset.
+const STANDS: u64 = 1 << 63;
+
+/// Words from here on, without that bit, are negative offsets: down to 4.5 years, for which no
+/// clock has stood. As a word, it says that the clock is stopping.
+const STOPPING: u64 = STANDS - (1 << 57);
 
 impl State {
+    #[inline(always)]
     fn of(word: u64) -> Self {
-        match word {
-            STOPPING => Self::Stopping,
-            _ if word & 1 == 1 => Self::Stands(word >> 1),
-            _ => Self::Runs(word.cast_signed() >> 1),
+        if word & STANDS != 0 {
+            Self::Stands(word - STANDS)
+        } else if word < STOPPING {
+            Self::Runs(word.cast_signed())
+        } else if word > STOPPING {
+            Self::Runs(word.wrapping_sub(STANDS).cast_signed())
+        } else {
+            Self::Stopping
         }
     }
 
+    #[inline(always)]
     fn word(self) -> u64 {
         match self {
-            Self::Runs(offset) => offset.cast_unsigned() << 1,
-            Self::Stands(time) => time << 1 | 1,
+            Self::Runs(offset) => offset.cast_unsigned() & (STANDS - 1),
+            Self::Stands(time) => STANDS | time,
             Self::Stopping => STOPPING,
         }
     }
@@ -160,15 +170,18 @@ impl Clock {
         self.stand_at(clock::now().wrapping_add_signed(offset));
     }
 
-    /// Makes the clock stand at `time`. The caller has `change`, and the clock stands or stops.
+    /// Makes the clock stand at `time`, which is below 292 years. The caller has `change`, and the
+    /// clock stands or stops.
     pub(crate) fn stand_at(&self, time: u64) {
-        self.set(State::Stands(time));
+        self.set(State::Stands(time.min(STANDS - 1)));
     }
 
-    /// Makes the clock run on from the time at which it stands. The caller has `change`.
+    /// Makes the clock run on from the time at which it stands, or from 287 years if that is later.
+    /// The caller has `change`.
     pub(crate) fn run(&self) {
         let Err(stood) = self.settled() else { return };
-        self.set(State::Runs(stood.wrapping_sub(clock::now()).cast_signed()));
+        let offset = stood.wrapping_sub(clock::now()).cast_signed();
+        self.set(State::Runs(offset.min(STOPPING.cast_signed() - 1)));
     }
 
     /// Counts in a thread that is awake inside the runtime.
@@ -239,13 +252,13 @@ mod model {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::State;
+    use super::{STANDS, STOPPING, State};
 
     #[test]
     fn states_fit_into_a_word() {
-        let (last, least) = (i64::MAX as u64 / 2, i64::MIN / 2 + 1);
-        let times = [0, 1, last, last + (1 << 61)].map(State::Stands);
-        let offsets = [0, 1, -1, i64::MAX / 2, least].map(State::Runs);
+        let times = [0, 1, 1 << 62, STOPPING, STANDS - 1].map(State::Stands);
+        let offsets = [0, 1, -1, 1 << 62, STOPPING.cast_signed() - 1, 1 - (1 << 57)];
+        let offsets = offsets.map(State::Runs);
         for state in times.into_iter().chain(offsets).chain([State::Stopping]) {
             assert_eq!(State::of(state.word()), state);
         }
