@@ -115,7 +115,7 @@ impl Flavor for Tail<'_> {
 /// that could take more than half of a stack of 2 MiB in any build: beyond some 300 nested values,
 /// or fewer if they are larger. So is a value of tens of kilobytes that are not behind a pointer,
 /// and one whose sequences and maps have more than 65,536 elements that take no bytes, as those of
-/// a `Vec<()>`.
+/// a `Vec<()>`. How large such an element is in memory, the type itself must bound.
 ///
 /// # Errors
 /// [`PayloadError`], if the bytes are not exactly a value of the type.

@@ -25,7 +25,8 @@
 //! for authors of primitives [`poll_consume`].
 //!
 //! # What does not count
-//! An operation that has waited ends without a unit. The operations of sockets that are functions
+//! An operation that has waited ends without a unit, but for a [`yield_now`](crate::yield_now) by a
+//! foreign waker, as inside `FuturesUnordered`. The operations of sockets that are functions
 //! and no futures, such as `poll_read`, reads and writes of open files, and waits for signals take
 //! one whenever they are polled. A poll that never comes to such an operation is not affected:
 //! there [`yield_now`](crate::yield_now) is the way out. Executors of other crates have no slice on

@@ -1264,7 +1264,14 @@ fn a_clock_that_stands_moves_for_a_shutdown_within_a_block_on() {
     for runtime in [paused(1), paused(2)] {
         let handle = runtime.handle();
         let report = handle.block_on(async move {
-            drop(evenkeel::spawn(sleep(SEC)));
+            let bell = Arc::new(tokio::sync::Notify::new());
+            let mut outer = pin!(bell.notified());
+            assert!(poll!(outer.as_mut()).is_pending());
+            let rings = bell.clone();
+            drop(evenkeel::spawn(async move {
+                rings.notify_waiters();
+                sleep(SEC).await;
+            }));
             runtime.shutdown(Shutdown::Drain)
         });
         assert!(report.is_clean(), "{report}");

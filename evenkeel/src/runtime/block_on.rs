@@ -2,7 +2,7 @@
 
 use crate::detect::{Alarm, Blocking};
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
-use crate::primitives::thread::{self, Thread};
+use crate::primitives::thread::{self, Thread, thread_local};
 use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
 use crate::processor::slice;
@@ -12,7 +12,7 @@ use crate::scheduler::driver::{self, Place};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Wakes a blocked thread.
@@ -97,25 +97,35 @@ impl Drop for Listening<'_> {
 }
 
 thread_local! {
-    /// The signals of the calls of `block_on` that this thread is inside, the innermost last.
-    static SIGNALS: RefCell<Vec<Arc<Signal>>> = const { RefCell::new(Vec::new()) };
+    /// The calls of `block_on` that this thread is inside, the innermost last.
+    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A call of `block_on`. It does not count as a share of its signal: `detect` counts those.
+struct Call {
+    signal: Weak<Signal>,
+    /// The address of the runtime that the call is inside.
+    inside: Option<*const Shared>,
+    is_deaf: bool,
 }
 
 /// While this lives, wakes of the innermost `block_on` of this thread inside a runtime are not
 /// counted: the thread does not come to them, and may sleep inside of that runtime otherwise. Its
 /// future is polled once more afterwards.
-#[derive(Default)]
-pub(super) struct Deaf(Option<Arc<Signal>>);
+pub(super) struct Deaf(Option<Weak<Signal>>);
 
 impl Deaf {
     pub(super) fn to(shared: &Arc<Shared>) -> Self {
-        let is_of = |signal: &&Arc<Signal>| {
-            signal.inside.as_ref().is_some_and(|inside| Arc::ptr_eq(inside, shared))
-        };
-        let find = |signals: &RefCell<Vec<_>>| signals.borrow().iter().rfind(is_of).cloned();
-        // A thread that destroys its thread-locals is inside no call that has noted its signal.
-        let signal = SIGNALS.try_with(find).ok().flatten();
-        if let Some(signal) = &signal {
+        // A thread that destroys its thread-locals is inside no call that is noted.
+        let signal = CALLS.try_with(|calls| {
+            let mut calls = calls.borrow_mut();
+            let is_of = |call: &&mut Call| call.inside == Some(Arc::as_ptr(shared));
+            let call = calls.iter_mut().rev().find(is_of)?;
+            let was_deaf = std::mem::replace(&mut call.is_deaf, true);
+            (!was_deaf).then(|| call.signal.clone())
+        });
+        let signal = signal.ok().flatten();
+        if let Some(signal) = signal.as_ref().and_then(Weak::upgrade) {
             signal.deafen();
         }
         Self(signal)
@@ -124,19 +134,31 @@ impl Deaf {
 
 impl Drop for Deaf {
     fn drop(&mut self) {
+        let Some(signal) = &self.0 else { return };
+        _ = CALLS.try_with(|calls| {
+            let mut calls = calls.borrow_mut();
+            let call = calls.iter_mut().find(|call| call.signal.ptr_eq(signal));
+            if let Some(call) = call {
+                call.is_deaf = false;
+            }
+        });
         // The signal counts as woken, as it has all the time.
-        if let Some(shared) = self.0.as_ref().and_then(|signal| signal.inside.as_ref()) {
+        if let Some(signal) = signal.upgrade()
+            && let Some(shared) = &signal.inside
+        {
             shared.clock.come();
         }
     }
 }
 
-/// Keeps a signal among those of this thread.
+/// Notes a call of this thread while this lives.
 struct Noted(bool);
 
 impl Noted {
     fn new(signal: &Arc<Signal>) -> Self {
-        Self(SIGNALS.try_with(|signals| signals.borrow_mut().push(signal.clone())).is_ok())
+        let inside = signal.inside.as_ref().map(Arc::as_ptr);
+        let call = Call { signal: Arc::downgrade(signal), inside, is_deaf: false };
+        Self(CALLS.try_with(|calls| calls.borrow_mut().push(call)).is_ok())
     }
 }
 
@@ -144,9 +166,7 @@ impl Drop for Noted {
     fn drop(&mut self) {
         if self.0 {
             // Calls end in the order in which they are nested.
-            let signal = SIGNALS.try_with(|signals| signals.borrow_mut().pop());
-            // Outside of the borrow: with it a runtime may end.
-            drop(signal);
+            _ = CALLS.try_with(|calls| calls.borrow_mut().pop());
         }
     }
 }

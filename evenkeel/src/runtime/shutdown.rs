@@ -150,6 +150,10 @@ const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 /// operation. An estimate; no benchmark sets it.
 const LOCKED: Duration = Duration::from_millis(100);
 
+/// How long, at least, the ender waits for the ends of threads that have left. An estimate; no
+/// benchmark sets it.
+const LEFT: Duration = Duration::from_millis(10);
+
 /// What was left when a runtime shut down.
 ///
 /// # Examples
@@ -226,7 +230,6 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         driver::orphan(shared);
         return report;
     }
-    let _asleep = Asleep::inside(shared);
     let limits = mode.limits();
     // A deadline that overflows the clock never comes.
     let deadline = limits.and_then(|(deadline, _)| Instant::now().checked_add(deadline));
@@ -258,6 +261,9 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
     if left {
         // The lock is free while they are joined.
         let joined = std::mem::take(&mut *lock(threads));
+        // A worker may have left its loop a moment ago.
+        let end = end.map(|end| end.max(Instant::now() + LEFT));
+        let _asleep = Asleep::inside(shared);
         for thread in joined {
             report.workers_left_behind += usize::from(!thread.join(end));
         }
@@ -269,7 +275,11 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         lock(threads).clear();
         driver::orphan(shared);
     }
-    report.stuck.extend(give_up(shared.blocking.wait_for_threads(end)));
+    let closures = {
+        let _asleep = Asleep::inside(shared);
+        shared.blocking.wait_for_threads(end)
+    };
+    report.stuck.extend(give_up(closures));
     report.aborted.append(&mut shared.ending().aborted);
     let stuck: HashSet<_> = report.stuck.iter().map(|task| task.id).collect();
     report.aborted.retain(|task| !stuck.contains(&task.id));
@@ -320,7 +330,7 @@ fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
 }
 
 /// While this lives, the clock of the runtime does not count the ender as awake, if the ender is in
-/// `block_on` there: a clock that stands would not move, and timers that tasks wait for not come.
+/// `block_on` there. It waits: a clock that stands has to move on, for tasks that wait for timers.
 struct Asleep<'a> {
     counted: Option<&'a Shared>,
     _deaf: Deaf,
@@ -367,6 +377,7 @@ fn wait_for_workers(shared: &Arc<Shared>, deadline: Option<Instant>) -> bool {
         let ending = shared.ending();
         ending.left == ending.threads
     };
+    let _asleep = Asleep::inside(shared);
     let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     if let Some(left) = driver::wait(shared, &have_left, limit) {
         return left;

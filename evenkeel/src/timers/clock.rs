@@ -134,11 +134,12 @@ impl Clock {
         }
     }
 
-    /// Returns the time, given a recent time of the machine's clock.
+    /// Returns the time, given a recent time of the machine's clock. If that is older than the
+    /// present state, the result may be earlier than any time of this clock, and zero at least.
     #[inline]
     pub(crate) fn at(&self, machine: u64) -> u64 {
         match self.settled() {
-            Ok(offset) => machine.wrapping_add_signed(offset),
+            Ok(offset) => machine.saturating_add_signed(offset),
             Err(stood) => stood,
         }
     }
@@ -162,8 +163,8 @@ impl Clock {
     pub(crate) fn stop(&self) {
         let Ok(offset) = self.settled() else { return };
         self.set(State::Stopping);
-        // Where the system refuses the heavy one. The times of two cores do not differ by as little
-        // as a reader is late then.
+        // If the system refuses the heavy one, though it has granted the pair, the proof above does
+        // not hold: a reader may be late by the time between two of its instructions.
         if !fence::heavy(Edge::ClockStop) {
             fence::full(Edge::ClockStop);
         }
@@ -252,7 +253,7 @@ mod model {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{STANDS, STOPPING, State};
+    use super::{Clock, STANDS, STOPPING, State};
 
     #[test]
     fn states_fit_into_a_word() {
@@ -262,5 +263,13 @@ mod tests {
         for state in times.into_iter().chain(offsets).chain([State::Stopping]) {
             assert_eq!(State::of(state.word()), state);
         }
+    }
+
+    /// A timer that is armed by such a time is not due.
+    #[test]
+    fn a_time_from_before_the_clock_stood_is_no_late_one() {
+        let clock = Clock::new();
+        clock.set(State::Runs(-5));
+        assert_eq!((clock.at(3), clock.at(7)), (0, 2));
     }
 }
