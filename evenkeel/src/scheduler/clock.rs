@@ -177,7 +177,6 @@ impl Shared {
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn begin_clock_at(&self, time: u64) {
         let change = lock(&self.clock.change);
-        self.clock.stop();
         self.clock.stand_at(time);
         self.refresh_timers();
         drop(change);

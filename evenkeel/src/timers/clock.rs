@@ -172,7 +172,7 @@ impl Clock {
     }
 
     /// Makes the clock stand at `time`, which is below 292 years. The caller has `change`, and the
-    /// clock stands or stops.
+    /// clock stands or stops, or no thread has looked at it yet.
     pub(crate) fn stand_at(&self, time: u64) {
         self.set(State::Stands(time.min(STANDS - 1)));
     }
