@@ -15,8 +15,8 @@
 //! time, however long, costs no more than the timers that it passes.
 //!
 //! A clock that stands goes from deadline to deadline, to the nanosecond. The first such step in a
-//! slot *sorts* it, so the next ones find their timer at its front. A timer that is inserted there
-//! before others undoes that: the next step sorts again.
+//! slot moves its timers to a sorted [map](exact), which takes those that are inserted in that slot
+//! later too: O(log n) each.
 //!
 //! # Why nothing is early or lost
 //! Each timer in a slot has a tick that is at least the slot's beginning. Slots of higher levels
@@ -26,8 +26,11 @@
 
 #![allow(unsafe_code, reason = "timers are linked through their futures")]
 
+mod exact;
+
 use super::entry::Entry;
 use crate::primitives::list::List;
+use exact::Exact;
 use std::ptr::NonNull;
 
 /// Bits of a digit.
@@ -44,9 +47,6 @@ const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 /// benchmark sets it.
 const LOOK: usize = 16;
 
-/// No slot.
-const NONE: usize = usize::MAX;
-
 /// The wheel of one processor.
 pub(crate) struct Wheel {
     /// The number of ticks that have been processed.
@@ -57,8 +57,8 @@ pub(crate) struct Wheel {
     occupied: [u64; LEVELS],
     /// The number of moves of timers to a lower level.
     moved: u64,
-    /// The slot whose timers are in the order of their deadlines, or none.
-    sorted: usize,
+    /// The timers of one slot, if a clock that stands has come to it. The slot's list is empty.
+    exact: Exact,
     /// The timers of each slot; empty before the first insertion.
     slots: Vec<List<Entry>>,
 }
@@ -74,7 +74,7 @@ impl Wheel {
             levels: 0,
             occupied: [0; LEVELS],
             moved: 0,
-            sorted: NONE,
+            exact: Exact::new(),
             slots: Vec::new(),
         }
     }
@@ -132,15 +132,33 @@ impl Wheel {
         let slot = level as usize * SLOTS + digit;
         self.occupied[level as usize] |= 1 << digit;
         self.levels |= 1 << level;
+        if self.exact.is_of(slot) {
+            // SAFETY: the caller's promise.
+            unsafe { self.exact.insert(entry) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.push(entry, slot) };
+        }
+    }
+
+    /// Puts a node at the end of a slot's list.
+    ///
+    /// # Safety
+    /// As [`insert`](Self::insert).
+    #[inline(always)]
+    unsafe fn push(&mut self, entry: NonNull<Entry>, slot: usize) {
         // SAFETY: the caller's promise: the node is there.
         let node = unsafe { entry.as_ref() };
         // SAFETY: the caller may use the place.
         unsafe { node.with(|place| place.slot = slot) };
-        if slot == self.sorted {
-            self.note_insertion(entry);
-        }
         // SAFETY: the caller's promise.
         unsafe { self.slots[slot].push_back(entry) };
+    }
+
+    /// Takes the first timer of a slot out of it.
+    #[inline(always)]
+    fn pop_of(&mut self, slot: usize) -> Option<NonNull<Entry>> {
+        if self.exact.is_of(slot) { self.exact.pop() } else { self.slots[slot].pop() }
     }
 
     /// Takes a timer out of the wheel.
@@ -152,16 +170,32 @@ impl Wheel {
         // SAFETY: the node is in the wheel, so its future is there.
         let node = unsafe { entry.as_ref() };
         // SAFETY: the node is in the wheel, which only the caller uses.
-        let slot = unsafe { node.with(|place| place.slot) };
-        // SAFETY: that is where it is.
-        unsafe { self.slots[slot].remove(entry) };
-        self.note(slot);
+        let (slot, deadline) = unsafe { node.with(|place| (place.slot, place.deadline)) };
+        if Exact::is_number(slot) {
+            self.remove_exact(slot, deadline);
+        } else {
+            // SAFETY: that is where it is.
+            unsafe { self.slots[slot].remove(entry) };
+            self.note(slot);
+        }
+    }
+
+    #[cold]
+    fn remove_exact(&mut self, number: usize, deadline: u64) {
+        self.exact.remove(deadline, number);
+        if let Some(slot) = self.exact.slot() {
+            self.note(slot);
+        }
     }
 
     /// Notes that a slot is empty, if it is.
     #[inline(always)]
     fn note(&mut self, slot: usize) {
-        if self.slots[slot].is_empty() {
+        let is_exact = self.exact.is_of(slot);
+        if self.slots[slot].is_empty() && (!is_exact || self.exact.is_empty()) {
+            if is_exact {
+                self.exact.leave_slot();
+            }
             let level = slot / SLOTS;
             self.occupied[level] &= !(1 << (slot % SLOTS));
             if self.occupied[level] == 0 {
@@ -205,7 +239,7 @@ impl Wheel {
                 self.cascade(slot);
                 continue;
             }
-            let entry = self.slots[slot].pop();
+            let entry = self.pop_of(slot);
             self.note(slot);
             return entry;
         }
@@ -213,7 +247,7 @@ impl Wheel {
 
     /// Moves the timers of a slot to lower levels.
     fn cascade(&mut self, slot: usize) {
-        while let Some(entry) = self.slots[slot].pop() {
+        while let Some(entry) = self.pop_of(slot) {
             // SAFETY: the node was in the wheel, so its future is there, and waits for the lock if
             // it wants to cancel.
             let node = unsafe { entry.as_ref() };
@@ -226,52 +260,33 @@ impl Wheel {
         self.note(slot);
     }
 
-    /// Notes that the slot that is sorted is so no longer, if `entry` does not belong behind the
-    /// others there.
-    #[cold]
-    fn note_insertion(&mut self, entry: NonNull<Entry>) {
-        let last = self.slots[self.sorted].back();
-        if last.is_some_and(|last| Self::deadline(last) > Self::deadline(entry)) {
-            self.sorted = NONE;
-        }
-    }
-
-    /// Returns the deadline of a timer that is in this wheel, or about to be.
-    fn deadline(entry: NonNull<Entry>) -> u64 {
-        // SAFETY: the node is in the wheel, so its future is there.
-        let node = unsafe { entry.as_ref() };
-        // SAFETY: only the caller uses the places of nodes in the wheel.
-        unsafe { node.with(|place| place.deadline) }
-    }
-
     /// Returns the first timer of the first slot by their deadlines, and the deadline. The first
     /// call for a slot sorts it; timers with one deadline stay in the order in which they came.
     fn first_exact(&mut self) -> Option<(NonNull<Entry>, u64)> {
         let (level, digit) = self.first()?;
         let slot = level as usize * SLOTS + digit as usize;
-        if self.sorted != slot {
-            let timers = self.first_slot().map(|(entry, _, deadline)| (deadline, entry));
-            let mut timers: Vec<_> = timers.collect();
-            timers.sort_by_key(|&(deadline, _)| deadline);
-            while self.slots[slot].pop().is_some() {}
-            for (_, entry) in timers {
-                // SAFETY: the node has just been taken out, and stays where it is.
-                unsafe { self.slots[slot].push_back(entry) };
+        if !self.exact.is_of(slot) {
+            if let Some(former) = self.exact.slot() {
+                while let Some(entry) = self.exact.pop() {
+                    // SAFETY: the node has just been taken out, and stays where it is.
+                    unsafe { self.push(entry, former) };
+                }
             }
-            self.sorted = slot;
+            self.exact.set_slot(slot);
+            while let Some(entry) = self.slots[slot].pop() {
+                // SAFETY: as above.
+                unsafe { self.exact.insert(entry) };
+            }
         }
-        self.slots[slot].front().map(|entry| (entry, Self::deadline(entry)))
+        self.exact.first()
     }
 
-    /// Iterates over the timers of the first slot, with their ticks and deadlines.
-    fn first_slot(&self) -> impl Iterator<Item = (NonNull<Entry>, u64, u64)> {
-        let slot = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
-        slot.into_iter().flat_map(|slot| self.slots[slot].iter()).map(|entry| {
-            // SAFETY: the node is in the wheel, so its future is there.
-            let node = unsafe { entry.as_ref() };
-            // SAFETY: the node is in the wheel, which only the caller uses.
-            unsafe { node.with(|place| (entry, place.tick, place.deadline)) }
-        })
+    /// Returns the tick of a timer that is in this wheel.
+    fn tick(entry: NonNull<Entry>) -> u64 {
+        // SAFETY: the node is in the wheel, so its future is there.
+        let node = unsafe { entry.as_ref() };
+        // SAFETY: the node is in the wheel, which only the caller uses.
+        unsafe { node.with(|place| place.tick) }
     }
 
     /// Returns the tick at which a timer may be due: the next timer's tick, or an earlier one.
@@ -281,7 +296,11 @@ impl Wheel {
         if level == 0 {
             return Some(beginning);
         }
-        let mut ticks = self.first_slot().map(|(_, tick, _)| tick);
+        let slot = level as usize * SLOTS + digit as usize;
+        if self.exact.is_of(slot) {
+            return self.exact.first().map(|(entry, _)| Self::tick(entry));
+        }
+        let mut ticks = self.slots[slot].iter().map(Self::tick);
         let least = ticks.by_ref().take(LOOK).min();
         if ticks.next().is_some() { Some(beginning) } else { least }
     }
