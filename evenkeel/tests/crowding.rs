@@ -53,6 +53,41 @@ fn workers_that_may_run_on_one_core_only_stay_there() {
 }
 
 #[test]
+fn a_worker_stays_where_another_one_is_blocked() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    if allowed.count() < 2 {
+        // No worker can move.
+        return;
+    }
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let mut one = CpuSet::new();
+    one.set(first);
+    runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
+    let (begins, begun) = std::sync::mpsc::channel();
+    let (ends, end) = std::sync::mpsc::channel::<()>();
+    runtime.handle().spawn_job(move || {
+        begins.send(()).unwrap();
+        _ = end.recv();
+    });
+    begun.recv().unwrap();
+    let moves = || runtime.metrics().sum(|processor| processor.moves);
+    let before = moves();
+    for _ in 0..50 {
+        // The other worker is on the core of the blocked one, and may leave it.
+        let task = runtime.spawn(async move {
+            sched_setaffinity(None, &one).unwrap();
+            sched_setaffinity(None, &allowed).unwrap();
+        });
+        runtime.block_on(task).unwrap();
+        // A worker moves once a millisecond at most.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(moves(), before);
+    drop(ends);
+}
+
+#[test]
 fn many_threads_wait_for_one_runtime() {
     let runtime = Builder::new().workers(2).build().unwrap();
     let barrier = Barrier::new(8);

@@ -8,6 +8,12 @@
 //! because the system has just placed its new thread, nor once its runtime has begun to end. A pool
 //! that lives for a moment would spend much of that on moves.
 //!
+//! A worker that is [away](crate::idle) does not count: as a rule it is blocked, and its core is
+//! free. If it computes, the system separates the two. While such
+//! workers counted, each wake of the other worker of two moved that one to another core, and light
+//! tasks beside one blocked worker ran 32 µs after their wakes, not 11 (medians; 99 of 100 within
+//! 100 and 98).
+//!
 //! Such a move has a lasting effect on Linux: once its affinity has been set, a thread stays
 //! confined to that mask, even if its cpuset grows later. Hence
 //! [`Builder::keep_apart`](crate::Builder::keep_apart).
@@ -39,14 +45,15 @@ impl Worker<'_> {
         let own = &self.context.seat.processor().cpu;
         own.take(here);
         let others = shared.neighbours(self.me).map_or(&[][..], |me| &me.others);
-        let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].cpu.is(cpu));
+        let at = |cpu| others.iter().filter(move |&&other| shared.processors[other].cpu.is(cpu));
+        let is_crowded = at(here).any(|&other| !shared.is_away(other));
         let is_first_look = !std::mem::replace(&mut self.has_looked_around, true);
         let since = now.saturating_sub(self.moved);
-        if !is_taken(here) || !placement::may_move(is_first_look, since) {
+        if !is_crowded || !placement::may_move(is_first_look, since) {
             return;
         }
         self.moved = now;
-        if let Some(there) = cpu::leave_for(|cpu| !is_taken(cpu)) {
+        if let Some(there) = cpu::leave_for(|cpu| at(cpu).next().is_none()) {
             own.take(there);
             self.context.counters().moves.add(1);
         }
