@@ -492,3 +492,20 @@ fn numbers_of_operations_are_below_63() {
     }
     assert!(monitor.try_enter().is_some(), "no task is inside");
 }
+
+#[test]
+fn the_callers_names_do_not_change_what_accept_returns() {
+    #[expect(dead_code, reason = "their names stand in the way")]
+    enum Level {
+        None,
+        Some(u8),
+    }
+    #[allow(unused_imports, reason = "accept! does not use them")]
+    use Level::{None, Some};
+    let value: Option<u8> = evenkeel::block_on(async {
+        let monitor = Monitor::new(0);
+        let mut held = monitor.enter().await;
+        accept!(held; End => { 3 }; else => { 4 })
+    });
+    assert!(value.is_some_and(|value| value == 4));
+}

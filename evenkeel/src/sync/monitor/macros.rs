@@ -173,11 +173,11 @@ macro_rules! accept {
         #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, clippy::diverging_sub_expression)]
         let value = match outcome {
             $crate::sync::monitor::Accepted::Call(called) => {
-                $(if is_next(called) { Some($body) } else)+ { unreachable!("an accepted call is of a clause") }
+                $(if is_next(called) { ::core::option::Option::Some($body) } else)+ { ::core::unreachable!("an accepted call is of a clause") }
             }
-            $($crate::sync::monitor::Accepted::Broken(_) => Some($broken),)?
-            $($crate::sync::monitor::Accepted::$end => Some($at_end),)*
-            _ => None,
+            $($crate::sync::monitor::Accepted::Broken(_) => ::core::option::Option::Some($broken),)?
+            $($crate::sync::monitor::Accepted::$end => ::core::option::Option::Some($at_end),)*
+            _ => ::core::option::Option::None,
         };
         value
     }};
