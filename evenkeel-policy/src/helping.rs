@@ -22,7 +22,7 @@ pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 /// tasks](super::Look::serves_quickly). They become ready together, at each look at the sockets, so
 /// of two processors with as much to do each has the older tasks by turns.
 fn least_age(other: &Look) -> u64 {
-    if other.serves_quickly() { super::waking::SERVED } else { LEAST_AGE }
+    if other.serves_quickly() { super::waking::served(other) } else { LEAST_AGE }
 }
 
 /// A helper takes the work of a processor that stands still by force if it is this much older than
@@ -170,7 +170,7 @@ pub enum Help {
 /// assert_eq!(help(&busy, &busy), Help::No);
 /// assert_eq!(help(&busy, &behind), Help::Ask);
 /// assert_eq!(help(&busy, &Look { switched: false, ..behind }), Help::Take);
-/// let serves = Look { mean_poll: 10_000, serves: true, ..busy };
+/// let serves = Look { mean_poll: 10_000, serves: true, contended: true, ..busy };
 /// assert_eq!(help(&serves, &Look { head_age: 400_000, ..serves }), Help::No);
 /// assert_eq!(help(&serves, &Look { head_age: 900_000, ..serves }), Help::Ask);
 /// ```

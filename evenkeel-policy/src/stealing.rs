@@ -1,7 +1,7 @@
 //! When a processor without work takes work from another, and how much changes hands.
 
 use super::Look;
-use super::waking::SERVED;
+use super::waking::served;
 
 /// The cost of running a task on another processor than the one that spawned it: its cache lines
 /// move over, and its memory goes back. Tasks with less work than this are left to their owner,
@@ -50,7 +50,7 @@ pub const PATIENCE: u64 = 20_000;
 /// assert!(!steal(&together, 50_000));
 /// assert!(steal(&Look { head_age: 200_000, ..together }, 0));
 /// assert!(steal(&Look { stalled: 1_500, ..short }, 0));
-/// let requests = Look { ready: 20, mean_poll: 10_000, serves: true, ..short };
+/// let requests = Look { ready: 20, mean_poll: 10_000, serves: true, contended: true, ..short };
 /// assert!(!steal(&requests, 50_000));
 /// assert!(steal(&Look { head_age: 500_000, ..requests }, 0));
 /// assert!(steal(&Look { ready: 50, ..requests }, 0));
@@ -71,7 +71,8 @@ pub fn steal(other: &Look, waited: u64) -> bool {
         return false;
     }
     if other.serves_quickly() {
-        return other.head_age >= SERVED || (other.is_worth_moving() && other.backlog() >= SERVED);
+        let served = served(other);
+        return other.head_age >= served || (other.is_worth_moving() && other.backlog() >= served);
     }
     if waited >= PATIENCE && other.ready >= 2 && !other.together {
         return true;

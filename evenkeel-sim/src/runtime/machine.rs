@@ -219,6 +219,8 @@ impl Processor {
             stalled: 0,
             together: self.mark.until > now,
             serves: self.serves,
+            // The bound is that of a machine that others use as well.
+            contended: self.serves,
         }
     }
 

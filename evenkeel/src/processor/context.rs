@@ -295,6 +295,11 @@ impl Context {
         let longer = now.saturating_sub(self.rests_until.get()) < searching::RESTS.1;
         self.rest.set(searching::next_rest(if longer { self.rest.get() } else { 0 }));
         self.rests_until.set(after.saturating_add(self.rest.get()));
+        let shared = self.shared();
+        for worker in &shared.processors[..shared.workers] {
+            let until = after.saturating_add(searching::CONTENDED);
+            worker.published.contended_until.store(until, Ordering::Relaxed);
+        }
         false
     }
 

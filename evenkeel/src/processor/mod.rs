@@ -98,6 +98,9 @@ pub(crate) struct Published {
     pub(crate) keeps: AtomicBool,
     /// Whether sockets have woken tasks here before the worker's last sleep ended.
     pub(crate) serves: AtomicBool,
+    /// Until when other threads want the workers' cores, by the last worker that has lost its own.
+    /// A hint.
+    pub(crate) contended_until: AtomicU64,
 }
 
 // The models' atomics are larger, and those of 32 bits smaller.
@@ -173,6 +176,7 @@ impl Processor {
                 departing: AtomicBool::new(false),
                 keeps: AtomicBool::new(false),
                 serves: AtomicBool::new(false),
+                contended_until: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
             bell: CachePadded::new(Bell::new()),
@@ -212,6 +216,7 @@ impl Processor {
             stalled: 0,
             together: published.are_together(now),
             serves: self.serves(),
+            contended: now < published.contended_until.load(Ordering::Relaxed),
         }
     }
 
@@ -293,6 +298,7 @@ impl Processor {
             mean_work: published.mean_work.load(Ordering::Relaxed),
             together: published.are_together(now),
             serves: self.serves(),
+            contended: now < published.contended_until.load(Ordering::Relaxed),
             ..Look::default()
         }
     }

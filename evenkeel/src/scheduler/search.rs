@@ -139,6 +139,11 @@ impl Worker<'_> {
                 return true;
             }
             if last || waited >= patience || self.must_stop_searching() {
+                // A worker with sockets makes a single round, and so would not find out whether
+                // other threads want its core. That decides how soon it takes such tasks again.
+                if std::mem::take(&mut self.has_taken_served) && patience == 0 {
+                    self.context.give_way(now);
+                }
                 return false;
             }
             if searching::yields(waited) {
@@ -222,6 +227,7 @@ impl Worker<'_> {
         let look = self.view.look(self.context.shared(), other, now);
         let look = look.filter(|look| stealing::steal(look, waited));
         let Some(look) = look.filter(|look| self.steal(other, look, now)) else { return false };
+        self.has_taken_served |= look.serves;
         self.begin_trial(other, &look, now);
         true
     }

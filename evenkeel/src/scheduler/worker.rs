@@ -150,6 +150,8 @@ pub(super) struct Worker<'a> {
     pub(super) moved: u64,
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
+    /// Whether it has taken tasks that sockets wake since it last ran out of work.
+    pub(super) has_taken_served: bool,
     /// Whether a look at the sockets before a sleep is worth while.
     pub(super) prospect: Prospect,
     /// How many sockets it finds ready for each sleep, and the notes in its set at the last one.
@@ -197,6 +199,7 @@ impl<'a> Worker<'a> {
             keeping: Keeping::default(),
             moved: 0,
             has_looked_around: false,
+            has_taken_served: false,
             prospect: Prospect::default(),
             catch: Catch::default(),
             noted: 0,
