@@ -41,6 +41,14 @@ pub fn running() -> Option<usize> {
     context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
 }
 
+/// Returns how many pieces of foreign work are on this thread's stack, one within the other: what a
+/// worker runs while a job of its own waits, though it is no part of that job.
+#[must_use]
+#[inline]
+pub fn guests() -> u32 {
+    context::with(|context| context.map_or(0, |context| context.guests()))
+}
+
 /// Returns whether the task that this thread polls keeps no other waiting: the thread is a worker
 /// without another ready task, and no other thread has handed it one.
 #[must_use]

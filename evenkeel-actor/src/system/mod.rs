@@ -11,7 +11,7 @@ pub(crate) mod subscription;
 use crate::words::id::ActorId;
 use counters::Counters;
 use dead_letters::Subscribers;
-use evenkeel::internal::is_deterministic;
+use evenkeel::internal::{guests, is_deterministic};
 use failures::{ActorFailure, Failures};
 use groups::Groups;
 use names::Registry;
@@ -143,8 +143,9 @@ static PROCESS: Inner = Inner::new();
 thread_local! {
     /// The system of the kit's run on this thread.
     static RUN: Cell<Option<System>> = const { Cell::new(None) };
-    /// The system of the actor that this thread polls, if it is not that of the process.
-    static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
+    /// The system of the actor that this thread polls, if it is not that of the process, and the
+    /// number of [guests] below the actor.
+    static RUNNING: Cell<Option<(System, u32)>> = const { Cell::new(None) };
 }
 
 /// All systems but that of the process. The first has the number 1.
@@ -176,12 +177,14 @@ impl System {
     /// has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
-        RUNNING.get().or_else(of_run).unwrap_or(Self(0))
+        // A handler that waits in fork-join may have other work on top of it, which is not its own.
+        let running = RUNNING.get().filter(|&(_, below)| below == guests());
+        running.map(|running| running.0).or_else(of_run).unwrap_or(Self(0))
     }
 
     /// Makes this the system of the actor that this thread runs, until the guard is dropped.
     pub(crate) fn enter(self) -> Entered {
-        Entered(RUNNING.replace((!self.is_of_process()).then_some(self)))
+        Entered(RUNNING.replace((!self.is_of_process()).then(|| (self, guests()))))
     }
 
     /// Makes this the system of the run on this thread, until the guard is dropped.
@@ -362,7 +365,7 @@ impl System {
 }
 
 /// Restores the previous system, also after a panic.
-pub(crate) struct Entered(Option<System>);
+pub(crate) struct Entered(Option<(System, u32)>);
 
 impl Drop for Entered {
     fn drop(&mut self) {

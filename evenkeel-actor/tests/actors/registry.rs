@@ -1,10 +1,14 @@
 //! Names of actors.
 
 use crate::common::workers::on_workers;
+use evenkeel::fork_join;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Context, DropOldest, Handled, LookUpError, RegisterError, ReplyTo,
     System,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 enum Message {
@@ -178,4 +182,39 @@ fn no_name_outlives_an_actor_that_ends_while_it_is_registered() {
             }
         }
     });
+}
+
+/// Waits in a handler, and lets its worker run other work meanwhile.
+struct Patient(Sender<()>, Arc<AtomicBool>);
+
+impl Actor for Patient {
+    type Message = ();
+
+    async fn handle(&mut self, (): (), context: &mut Context<Self>) -> Handled {
+        self.0.send(()).unwrap();
+        while !self.1.load(Ordering::Acquire) {
+            fork_join::yield_now();
+        }
+        assert_eq!(System::current(), context.system());
+        Ok(())
+    }
+}
+
+#[test]
+fn other_work_on_top_of_a_handler_is_not_in_the_system_of_its_actor() {
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let (begins, begun) = channel();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let patient = runtime.block_on(async {
+        let patient = Patient(begins, is_over.clone());
+        Builder::new().system(System::new()).spawn(patient).unwrap()
+    });
+    patient.try_send(()).unwrap();
+    begun.recv().unwrap();
+    // The only worker runs its part on top of the handler.
+    let seen = runtime.handle().broadcast(|_| System::current());
+    is_over.store(true, Ordering::Release);
+    assert_eq!(seen, [System::current()]);
+    patient.stop();
+    assert!(runtime.block_on(patient.stopped()).is_normal());
 }

@@ -524,6 +524,11 @@ impl Context {
         self.ready() == 0 && self.seat.processor().inbox.is_empty()
     }
 
+    /// Returns the number of [guests](crate::scheduler::guest) on this thread's stack.
+    pub(crate) fn guests(&self) -> u32 {
+        self.seat.processor().guests.load(Ordering::Relaxed)
+    }
+
     /// Returns the number of ready tasks.
     pub(crate) fn ready(&self) -> usize {
         self.seat.processor().published.len()
