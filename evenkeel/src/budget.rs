@@ -45,8 +45,8 @@
 //! mean.
 //!
 //! A poller that does not come back, as `now_or_never` of `futures`, may find an operation pending
-//! that could be made: use the `try_` forms or [`unconstrained`] there. Steps by
-//! [`Resume::resume`](crate::coroutine::Resume::resume) are exempt.
+//! that could be made: use the `try_` forms or [`unconstrained`] there. Inside a step by
+//! [`Resume::resume`](crate::coroutine::Resume::resume) operations count, and none yields.
 //!
 //! # Cost
 //! An operation pays a load, a branch and a store. The worker reads the clock after 256 operations

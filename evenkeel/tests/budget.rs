@@ -13,6 +13,7 @@ use evenkeel_policy::budget::{MOST, SLICE};
 use futures::future::{self, Either, join_all, select};
 use futures::stream::{self, FuturesUnordered, StreamExt};
 use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -631,6 +632,55 @@ fn a_plain_resume_finds_operations_ready() {
         }
     });
     runtime.block_on(task).unwrap();
+}
+
+#[test]
+fn after_a_plain_resume_operations_are_refused_as_before() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let task = runtime.spawn(async {
+        let permits = Semaphore::new(1);
+        let mut takes = pin!(Coroutine::new(async |mut suspender, mut ends: bool| {
+            loop {
+                drop(permits.acquire().await);
+                assert!(!ends, "the body panics");
+                ends = suspender.suspend(()).await;
+            }
+            #[expect(unreachable_code, reason = "it says what the body returns")]
+            ()
+        }));
+        use_up();
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut is_refused = || (0..100).any(|_| poll_consume(&mut cx).is_pending());
+        assert_eq!(takes.resume(false), Step::Yielded(()));
+        assert!(is_refused());
+        catch_unwind(AssertUnwindSafe(|| takes.resume(true))).unwrap_err();
+        assert!(is_refused());
+    });
+    runtime.block_on(task).unwrap();
+}
+
+/// Its future is not polled by the step, and may yield.
+#[test]
+fn a_block_on_inside_of_a_plain_resume_has_a_slice() {
+    let _watchdog = watchdog();
+    let [threads, current] = [runtime(), Builder::new_current_thread().build().unwrap()];
+    let mut limits = pin!(Coroutine::new(async |mut suspender, runtime: &Runtime| {
+        loop {
+            let permits = Semaphore::new(1);
+            let late = runtime.block_on(timeout(Duration::from_millis(1), async {
+                loop {
+                    drop(permits.acquire().await);
+                }
+            }));
+            suspender.suspend(late.is_err()).await;
+        }
+        #[expect(unreachable_code, reason = "it says what the body returns")]
+        ()
+    }));
+    assert_eq!(limits.resume(&threads), Step::Yielded(true));
+    assert_eq!(limits.resume(&current), Step::Yielded(true));
+    assert_eq!(evenkeel::block_on(async { limits.resume(&threads) }), Step::Yielded(true));
 }
 
 /// Says that it was woken.

@@ -248,7 +248,7 @@ pub trait Resume<I> {
     /// assert_eq!(echo.resume(8), Step::Yielded(-8));
     /// assert_eq!(echo.resume(0), Step::Complete(()));
     /// ```
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     fn resume(&mut self, input: I) -> Step<Self::Yield, Self::Return>
     where
@@ -282,7 +282,7 @@ pub trait Resume<I> {
     /// let error = once.try_resume(2).unwrap_err();
     /// assert_eq!((error.refusal(), error.into_input()), (Refusal::Finished, Some(2)));
     /// ```
-    #[inline]
+    #[inline(always)]
     fn try_resume(&mut self, input: I) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>>
     where
         Self: Unpin + Sized,
@@ -448,7 +448,7 @@ pub trait Resume<I> {
 
 #[cold]
 #[track_caller]
-fn refuse(refusal: Refusal) -> ! {
+pub(super) fn refuse(refusal: Refusal) -> ! {
     panic!("{refusal}")
 }
 
@@ -469,7 +469,7 @@ where
         self.as_deref_mut().poll_resume(context, input)
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_resume_pinned(
         self: Pin<&mut Self>,
         input: I,
@@ -496,7 +496,7 @@ impl<I, C: Resume<I> + Unpin> Resume<I> for &mut C {
         Pin::new(&mut **self).poll_resume(context, input)
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_resume_pinned(
         mut self: Pin<&mut Self>,
         input: I,

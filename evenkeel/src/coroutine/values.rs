@@ -1,6 +1,9 @@
 //! Coroutines as iterators and streams.
 
-use super::resume::{Phase, Resume};
+use super::error::Refusal;
+#[cfg(feature = "stream")]
+use super::resume::Phase;
+use super::resume::{Resume, refuse};
 
 /// The outputs of a coroutine as an iterator: see [`Resume::values`]. It resumes the coroutine for
 /// each output, and ends when the body returns.
@@ -72,12 +75,13 @@ impl<C> Values<C> {
 impl<C: Resume<()> + Unpin> Iterator for Values<C> {
     type Item = C::Yield;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<C::Yield> {
-        if self.coroutine.phase() == Phase::Finished {
-            return None;
+        match self.coroutine.try_resume(()) {
+            Ok(step) => step.yielded(),
+            Err(error) if error.refusal() == Refusal::Finished => None,
+            Err(error) => refuse(error.refusal()),
         }
-        self.coroutine.resume(()).yielded()
     }
 }
 

@@ -5,7 +5,7 @@
 use super::meter::Doing;
 use super::seat::Seat;
 use super::shared::Shared;
-use super::slice::Slice;
+use super::slice::{self, Slice};
 use crate::deque::note::Note;
 use crate::deque::{Deque, Level};
 use crate::policy::{Locality, locality, searching, stealing};
@@ -149,6 +149,7 @@ struct Leave {
     forking: *const Context,
     deque: *const Deque,
     entered: *const Context,
+    steps: u32,
 }
 
 impl Leave {
@@ -158,6 +159,7 @@ impl Leave {
             forking: FORKING.with(Cell::get),
             deque: DEQUE.with(Cell::get),
             entered: ENTERED.with(Cell::get),
+            steps: slice::replace_steps(0),
         }
     }
 }
@@ -168,6 +170,7 @@ impl Drop for Leave {
         FORKING.with(|context| context.set(self.forking));
         DEQUE.with(|deque| deque.set(self.deque));
         ENTERED.with(|context| context.set(self.entered));
+        slice::replace_steps(self.steps);
     }
 }
 

@@ -16,10 +16,11 @@ pub(crate) fn take_unit() -> bool {
     slice::take() || look_here()
 }
 
-/// Returns whether the next operation of this poll finds a unit: the slice is not over.
+/// Returns whether the next operation of this poll goes on: the slice is not over, or no operation
+/// is refused here.
 #[inline]
 pub(crate) fn has_slice() -> bool {
-    slice::has_units() || renew_here()
+    slice::has_units() || renew_here() || slice::is_in_step()
 }
 
 /// Takes a unit if there is one without a look.
@@ -52,19 +53,6 @@ pub(crate) fn with_slice<R>(f: impl FnOnce(&slice::Slice, slice::Poll) -> R) -> 
     context::with(|context| match context {
         Some(context) => f(&context.slice, poll_of(context)),
         None => slice::outside(f),
-    })
-}
-
-/// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a
-/// poller that does not come back for a yield, and has found `Pending` once.
-#[cold]
-pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
-    with_slice(|slice, _| {
-        if slice::has_units() {
-            return None;
-        }
-        let _exempt = slice.exempt();
-        Some(poll())
     })
 }
 
