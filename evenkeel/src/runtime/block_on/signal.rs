@@ -101,6 +101,7 @@ mod model {
     use super::*;
     use crate::primitives::mutation::check;
     use loom::sync::atomic::AtomicUsize;
+    use std::task::Waker;
 
     /// The thread may see a wake before it is unparked, or has been woken before. Here the thread
     /// that is unparked has ended: an unpark would order what the other one sees.
