@@ -25,8 +25,9 @@
 //! - *Steal*: one CAS moves `tail` up by one; the thief then has the place, until it sets the latch
 //!   there to *complete*.
 //! - *Ask*: a thief that finds nothing public sets `limit` to zero, which stops the owner at its
-//!   next push: it publishes the older half of its private jobs, and goes on. An owner asks itself
-//!   when it begins a stolen job, and before a fork that is worth it
+//!   next push: it publishes the older half of its private jobs, and goes on. So does an owner that
+//!   runs the jobs of a scope one after another, before each of them. An owner asks itself when it
+//!   begins a stolen job, and before a fork that is worth it
 //!   ([`locality::publishes`](crate::policy::locality::publishes)): its next push publishes.
 //! - *Seize*: if the owner does not push, the thief takes the lock, closes `fence`, makes a heavy
 //!   fence, reads `head`, publishes half of the private jobs, and opens `fence` again. An owner
@@ -74,7 +75,9 @@
 //! the job's index and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms
 //! instead of 41). A head that lives in registers alone, with a mark in each slot by which a seizer
 //! finds it: one store less for that form, and one more for the other. In a model of the owner's
-//! part it made no difference for the former.
+//! part it made no difference for the former. A request that thieves leave at an empty deque: the
+//! first fork of the next loop is public at once, and so is every short fork beside a searcher.
+//! Forks with leaves of some nanoseconds took up to twice as long.
 
 pub(crate) mod closures;
 mod ends;

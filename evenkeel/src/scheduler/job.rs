@@ -291,6 +291,10 @@ fn run_last(context: &Context, deque: &Deque) {
     deque.count_boxed(-1);
     context.forget_scoped(deque.level_below(place));
     if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
+        if deque.is_asked() && deque.has_private() {
+            // There may be no push for long.
+            context.answer_thieves();
+        }
         // SAFETY: this worker has just taken it out of the deque.
         return unsafe { run(slot, context, None) };
     }
@@ -307,6 +311,29 @@ mod tests {
     use crate::policy::locality::HOLD;
     use crate::processor::context;
     use crate::topology::Distance;
+
+    /// Calls `look` with the worker's own deque, as a thief would.
+    fn with_deque<R>(look: impl FnOnce(&Deque) -> R) -> R {
+        context::with_worker(|context| look(&context.unwrap().seat.processor().deque))
+    }
+
+    #[test]
+    fn an_owner_that_drains_a_scope_answers_a_thief() {
+        let runtime = crate::Builder::new().workers(1).build().unwrap();
+        let are_public = std::sync::Mutex::new(Vec::new());
+        runtime.install(|| {
+            crate::fork_join::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|_| {
+                        are_public.lock().unwrap().push(with_deque(Deque::has_public));
+                        with_deque(Deque::ask);
+                    });
+                }
+            });
+        });
+        // The first of them makes the request.
+        assert_eq!(are_public.into_inner().unwrap()[1..], [true, true, false]);
+    }
 
     #[test]
     fn a_thief_leaves_another_ones_part_until_it_has_seen_that_very_job_for_a_while() {
