@@ -2,10 +2,10 @@
 //!
 //! # Roles
 //! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of
-//! tasks, one at a time; or when it is out of work. A worker that waits for another runtime is
-//! *enlisted*: it takes errands too, because a worker of that other runtime may wait for one. A
-//! worker that waits for its own runtime takes none; where all workers do so, a
-//! [spare](super::spare) takes it.
+//! tasks, or when it is out of work. It takes one after another for about a batch, as long as it
+//! has no task and no job. A worker that waits for another runtime is *enlisted*: it takes errands
+//! too, because a worker of that other runtime may wait for one. A worker that waits for its own
+//! runtime takes none; where all workers do so, a [spare](super::spare) takes it.
 //!
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before

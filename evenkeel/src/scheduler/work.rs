@@ -111,16 +111,33 @@ impl<'a> Worker<'a> {
         away
     }
 
-    /// Runs this worker's parts of broadcasts, and one errand: tasks come next.
+    /// Runs this worker's parts of broadcasts, and errands for about a batch: a turn of the whole
+    /// loop costs more than a short errand. Tasks and jobs go before the next errand.
     #[cold]
     pub(super) fn run_errands(&mut self) {
-        self.offer_to_idle();
         let _away = Away::begin(self.context);
-        broadcast::run_all(self.context);
-        self.drain_scopes();
-        errands::run_next(self.context);
-        self.drain_scopes();
-        self.context.now.set(clock::now());
+        let end = self.context.now.get().saturating_add(batch::BATCH);
+        loop {
+            self.offer_to_idle();
+            broadcast::run_all(self.context);
+            self.drain_scopes();
+            let is_any = errands::run_next(self.context);
+            self.drain_scopes();
+            self.context.now.set(clock::now());
+            if !is_any || !self.may_go_on(end) {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether the worker may run another errand at once, before `end`.
+    fn may_go_on(&self, end: u64) -> bool {
+        self.context.now.get() < end
+            && self.context.ready() == 0
+            && self.context.seat.processor().inbox.is_empty()
+            && !self.has_jobs()
+            // There no step goes by the machine's time.
+            && !self.shared.hooks.deterministic
     }
 
     /// Asks all workers, if there is a sleeper, to wake one at their next fork, and this worker, if
