@@ -11,7 +11,7 @@
 //!
 //! # States
 //! The place between them (`task/outcome.rs`) is *open*, with the waker of the last poll or none.
-//! Then the result is *there*, until the task takes it.
+//! Then the result is *there*, until the task takes it; or it says that the fork was *not run*.
 //!
 //! # Why nothing is lost
 //! Both change the place under its lock: a poll finds the result, or the runner finds the waker. A
@@ -41,8 +41,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker, ready};
 use std::thread;
 
-/// Where the runner leaves the result of a job.
-type Place<R> = Arc<Outcome<thread::Result<R>>>;
+/// Where the runner leaves the result of a job, or none if the runtime has ended before.
+type Place<R> = Arc<Outcome<Option<thread::Result<R>>>>;
 
 /// Makes the job that runs `oper` and leaves its result. The job does not panic.
 fn job_of<F, R>(oper: F) -> (Place<R>, impl FnOnce() + Send)
@@ -60,10 +60,10 @@ struct Runner<R>(Option<Place<R>>);
 
 impl<R> Runner<R> {
     fn complete(mut self, result: thread::Result<R>) {
-        self.leave(result);
+        self.leave(Some(result));
     }
 
-    fn leave(&mut self, result: thread::Result<R>) {
+    fn leave(&mut self, result: Option<thread::Result<R>>) {
         let Some(place) = self.0.take() else { return };
         place.complete(result);
         // The last holder of a result that has not been taken drops it.
@@ -72,9 +72,9 @@ impl<R> Runner<R> {
 }
 
 impl<R> Drop for Runner<R> {
-    /// A runtime that ends drops the forks that it has not run: their tasks get a panic.
+    /// A runtime that ends drops the forks that it has not run: their tasks panic.
     fn drop(&mut self) {
-        self.leave(Err(Box::new("the runtime ended before it ran a fork")));
+        self.leave(None);
     }
 }
 
@@ -161,8 +161,8 @@ pub struct Fork<R> {
 }
 
 impl<R> Fork<R> {
-    /// Returns the result, which may be a panic, if it is there.
-    fn poll_result(&mut self, waker: &Waker) -> Poll<thread::Result<R>> {
+    /// Returns the result, which may be a panic, if it is there; none if the fork was not run.
+    fn poll_result(&mut self, waker: &Waker) -> Poll<Option<thread::Result<R>>> {
         let Some(place) = &self.place else {
             panic!("a fork is polled after its result has been taken")
         };
@@ -175,11 +175,15 @@ impl<R> Fork<R> {
 impl<R> Future for Fork<R> {
     type Output = R;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<R> {
-        self.poll_result(cx.waker()).map(|result| match result {
-            Ok(result) => result,
-            Err(panic) => resume_unwind(panic),
-        })
+        match ready!(self.poll_result(cx.waker())) {
+            Some(Ok(result)) => Poll::Ready(result),
+            Some(Err(panic)) => resume_unwind(panic),
+            None => panic!(
+                "fork: its runtime ended before it ran the closure: fork inside a runtime that runs"
+            ),
+        }
     }
 }
 
@@ -189,7 +193,8 @@ impl<R> Future for Fork<R> {
 ///
 /// # Panics
 /// The returned future panics with the panic of `oper_a` or else of `oper_b`, once both are over.
-/// It also panics when it is polled again after it was ready.
+/// It also panics when it is polled again after it was ready, and if the runtime has ended before
+/// it ran `oper_b`, as [`fork`] does.
 ///
 /// # Cancel safety
 /// A future that has not been polled runs nothing, and neither does one that has yielded because
@@ -248,6 +253,7 @@ where
 {
     type Output = (RA, RB);
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<(RA, RB)> {
         if let Stage::New(..) = self.stage {
             // Before it runs anything.
@@ -263,12 +269,20 @@ where
             Stage::Forked(first, second) => (first, second),
             Stage::Over => panic!("a join is polled after it was ready"),
         };
-        match second.poll_result(cx.waker()) {
-            Poll::Pending => {
-                self.stage = Stage::Forked(first, second);
-                Poll::Pending
+        let Poll::Ready(result) = second.poll_result(cx.waker()) else {
+            self.stage = Stage::Forked(first, second);
+            return Poll::Pending;
+        };
+        match (first, result) {
+            (first, Some(result)) => Poll::Ready(unwind::both(first, result)),
+            (Err(panic), None) => resume_unwind(panic),
+            (Ok(first), None) => {
+                unwind::contain(|| drop(first));
+                panic!(
+                    "join: its runtime ended before it ran the second closure: join inside a \
+                     runtime that runs"
+                );
             }
-            Poll::Ready(result) => Poll::Ready(unwind::both(first, result)),
         }
     }
 }

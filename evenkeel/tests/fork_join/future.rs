@@ -4,11 +4,12 @@ use super::fib;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::future;
 use evenkeel::{Builder, Shutdown, block_on};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
-use std::{pin, thread};
+use std::{panic, pin, thread};
 
 #[test]
 fn results_come_out_of_tasks_and_of_any_thread() {
@@ -161,10 +162,34 @@ fn a_fork_that_its_runtime_never_runs_tells_its_waiter() {
     let runtime = Builder::new().workers(1).build().unwrap();
     let handle = runtime.handle();
     runtime.shutdown(Shutdown::Abort);
-    let awaited =
+    // What the process's panic hook sees of these panics.
+    let (sender, seen) = mpsc::channel();
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if let Some(&text) = info.payload().downcast_ref::<&str>()
+            && text.contains("its runtime ended")
+        {
+            let _ = sender.send(format!("{}: {text}", info.location().unwrap().file()));
+        }
+        before(info);
+    }));
+    let text = |panic: Box<dyn Any + Send>| *panic.downcast_ref::<&str>().unwrap();
+    let forked =
         catch_unwind(AssertUnwindSafe(|| handle.block_on(async { future::fork(|| 1).await })));
-    let text = *awaited.unwrap_err().downcast_ref::<&str>().unwrap();
-    assert_eq!(text, "the runtime ended before it ran a fork");
+    let fork = "fork: its runtime ended before it ran the closure: fork inside a runtime that runs";
+    assert_eq!(text(forked.unwrap_err()), fork);
+    let joined = catch_unwind(AssertUnwindSafe(|| {
+        handle.block_on(async { future::join(|| 1, || 2).await })
+    }));
+    let join = "join: its runtime ended before it ran the second closure: join inside a runtime \
+                that runs";
+    assert_eq!(text(joined.unwrap_err()), join);
+    let expected = [fork, join].map(|text| format!("{}: {text}", file!()));
+    assert_eq!(seen.try_iter().collect::<Vec<_>>(), expected);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        handle.block_on(async { future::join(|| panic!("the first"), || 2).await })
+    }));
+    assert_eq!(text(panicked.map(|((), _)| ()).unwrap_err()), "the first");
 }
 
 #[test]
