@@ -2,6 +2,11 @@
 //!
 //! Each job is counted, so that a runtime that drains ends after it. A job that a worker of the
 //! runtime spawns lies in that worker's deque; a job from another thread is an errand.
+//!
+//! A runtime that aborts ends after its jobs too, but drops them: the worker that comes to a job
+//! drops the closure instead of calling it, and one that spawns a job drops it at once. So jobs
+//! that spawn jobs without end come to an end. The joins and scopes of jobs that have begun go on,
+//! because threads wait for them: their jobs are not detached.
 
 #![allow(unsafe_code, reason = "a job in a deque may borrow, which these do not")]
 
@@ -9,21 +14,24 @@ use super::broadcast::BroadcastContext;
 use super::{entry, errand, spawned};
 use crate::primitives::unwind;
 use crate::processor::context::{self, Context};
-use crate::processor::shared::Shared;
+use crate::processor::shared::{Phase, Shared};
 use crate::runtime::Handle;
 use crate::scheduler;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Spawns `job` on some worker of the runtime that the caller belongs to, or else of a default one,
-/// without waiting for it. A runtime that [drains](crate::Shutdown::Drain) ends after it.
+/// without waiting for it. A runtime that [drains](crate::Shutdown::Drain) ends after it. One that
+/// aborts, also after a [deadline](crate::Shutdown::Deadline) or because its
+/// [`Runtime`](crate::Runtime) is dropped, drops the jobs that have not begun, and each new one.
 ///
 /// If a worker spawns it, the job lies in that worker's deque. A thief takes the oldest job there.
 /// The worker itself takes the youngest, as soon as it has returned from the closure that it runs,
 /// or waits. The job must not borrow: see [`scope`](super::scope()) for jobs that do, and
 /// [`evenkeel::spawn`](crate::spawn()) for tasks, which can wait without keeping a worker.
 ///
-/// A panic in it goes to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
+/// A panic in it, or in its destructor, goes to
+/// [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
 /// # Locks
 /// The job may run on this stack at the end of the fork or the scope within which it was spawned.
@@ -71,7 +79,8 @@ where
     });
 }
 
-/// Has each worker run `op` once, as [`broadcast`](super::broadcast()) does, without waiting.
+/// Has each worker run `op` once, as [`broadcast`](super::broadcast()) does, without waiting. A
+/// runtime that aborts drops the parts that have not begun, as it drops the jobs of [`spawn`].
 ///
 /// A panic in it goes to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
@@ -93,7 +102,7 @@ where
 
 impl Handle {
     /// As [`fork_join::spawn`](spawn), on this runtime. A runtime that has begun to shut down drops
-    /// a job from outside.
+    /// a job from outside, and one that aborts drops each that has not begun.
     ///
     /// # Examples
     /// ```
@@ -172,13 +181,17 @@ impl Handle {
         let workers = self.workers();
         scheduler::broadcast::send(shared, |index| {
             let (shared, op) = (shared.clone(), op.clone());
-            Box::new(move || run(&shared, move || op(BroadcastContext::new(index, workers))))
+            let part = move || op(BroadcastContext::new(index, workers));
+            Box::new(move || run(&shared, part))
         });
     }
 }
 
 /// Puts a job into the worker's deque.
 fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
+    if aborts(context.shared()) {
+        return contain(context.shared(), || drop(job));
+    }
     let job = count(context, job);
     // SAFETY: it borrows nothing.
     unsafe { spawned::push(context, job) }
@@ -186,6 +199,9 @@ fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
 
 /// Puts a job into the worker's queue.
 fn push_fifo(context: &Context, job: impl FnOnce() + Send + 'static) {
+    if aborts(context.shared()) {
+        return contain(context.shared(), || drop(job));
+    }
     let job = count(context, job);
     // SAFETY: it borrows nothing, and the queue is there as long as its worker.
     unsafe { spawned::push_fifo(context, false, &context.seat.processor().fifo, job) }
@@ -210,9 +226,19 @@ fn here<R>(f: impl FnOnce(&Context) -> R) -> R {
     context::with_worker(|context| f(context.expect("jobs are run by workers")))
 }
 
-/// Runs a job, and reports its panic.
+/// Returns whether the runtime drops its jobs. Once it is over, the worker's hooks may spawn some.
+fn aborts(shared: &Shared) -> bool {
+    shared.phase() == Phase::Aborting
+}
+
+/// Runs a job, or drops it if the runtime aborts.
 fn run(shared: &Shared, job: impl FnOnce()) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+    contain(shared, || if aborts(shared) { drop(job) } else { job() });
+}
+
+/// Calls `f` on behalf of a job, and reports its panic.
+fn contain(shared: &Shared, f: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
         unwind::contain(|| match &shared.hooks.job_panic {
             Some(hook) => hook(panic),
             // The process's panic hook has reported it.

@@ -37,7 +37,7 @@ use std::future::Future;
 /// A runtime: processors, the workers that run them, and a pool of threads for closures that block.
 ///
 /// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]: it blocks the calling
-/// thread, without a bound, until the polls and blocking closures that are under way have returned.
+/// thread, without a bound, until the polls and closures that are under way have returned.
 /// If one of its own tasks or closures drops it, shutdown begins at once, and the drop does not
 /// wait: the workers leave when the polls that are under way return.
 ///

@@ -56,6 +56,10 @@ use std::time::{Duration, Instant};
 /// A [broadcast](crate::fork_join::broadcast()) that has begun does wait for a stuck worker: it
 /// returns once that poll has returned and the worker has run its part.
 ///
+/// Jobs of [`fork_join::spawn`](crate::fork_join::spawn()) are dropped as by [`Abort`](Self::Abort).
+/// They are no tasks, and in no report. A job that has begun and does not return leaves its worker
+/// behind. The jobs that wait for that worker are dropped once it is back: they never begin.
+///
 /// A thread of the runtime destroys its thread-locals once it has left. One with a destructor that
 /// does not return in time is left behind too, and counts among the
 /// [`workers_left_behind`](ShutdownReport::workers_left_behind).
@@ -120,6 +124,10 @@ pub enum Shutdown {
     },
     /// Abort every task at its next turn, cancel the blocking closures that have not begun, and
     /// wait, without a bound, for the polls and closures that are under way.
+    ///
+    /// Jobs of [`fork_join::spawn`](crate::fork_join::spawn()) that have not begun are dropped, on
+    /// the workers, and so is each that is spawned from then on. The joins and scopes of closures
+    /// that are under way go on.
     Abort,
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{self, in_place_scope, join, scope, scope_fifo};
-use evenkeel::{Builder, Runtime};
+use evenkeel::{Builder, Runtime, Shutdown};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{channel, sync_channel};
@@ -69,8 +69,7 @@ fn a_chain_of_spawns_behind_a_full_deque_takes_no_stack() {
         }
         fork_join::spawn(move || link(1_000_000, counted));
     });
-    // The drop drains the runtime.
-    drop(runtime);
+    runtime.shutdown(Shutdown::Drain);
     assert_eq!(ran.load(Relaxed), FULL + 1_000_001);
 }
 
@@ -232,6 +231,6 @@ fn what_a_task_spawns_on_the_relief_does_not_run_inside_spawn() {
     go.send(()).unwrap();
     busy.join().unwrap().unwrap();
     runtime.block_on(task).unwrap();
-    drop(runtime);
+    runtime.shutdown(Shutdown::Drain);
     assert_eq!(*total.lock().unwrap(), MANY);
 }

@@ -391,6 +391,88 @@ fn a_runtime_that_drains_ends_after_the_detached_jobs() {
 }
 
 #[test]
+fn jobs_that_have_not_begun_are_dropped_once_a_runtime_aborts() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("meant");
+        }
+    }
+    let _watchdog = watchdog();
+    let (deadline, grace) = (Duration::ZERO, Duration::from_secs(60));
+    for mode in [Shutdown::Abort, Shutdown::DeadlineAndGrace { deadline, grace }] {
+        let (ran, panics) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let counted = panics.clone();
+        let builder = Builder::new().workers(1).blocking_threads(1).on_job_panic(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        let runtime = builder.build().unwrap();
+        let handle = runtime.handle();
+        // The second closure waits for the thread of the first, and is dropped by the abort.
+        let ((release, released), waits) = (mpsc::channel::<()>(), Arc::new(()));
+        let (begins, begun) = mpsc::channel();
+        drop(runtime.spawn_blocking(move || {
+            begins.send(()).unwrap();
+            let _ = released.recv();
+        }));
+        begun.recv().unwrap();
+        let own = waits.clone();
+        drop(runtime.spawn_blocking(move || drop(own)));
+        let kept = Arc::new(());
+        let job = || {
+            let (ran, kept) = (ran.clone(), kept.clone());
+            move || {
+                ran.fetch_add(1, Ordering::Relaxed);
+                drop(kept);
+            }
+        };
+        let (sender, receiver) = mpsc::channel();
+        let (first, second, third, inside) = (job(), job(), job(), ran.clone());
+        handle.spawn_job(move || {
+            fork_join::spawn(first);
+            fork_join::spawn_fifo(second);
+            let panics = Panics;
+            fork_join::spawn(move || drop(panics));
+            sender.send(None).unwrap();
+            until(|| Arc::strong_count(&waits) == 1);
+            let before = Arc::strong_count(&inside);
+            fork_join::spawn(third);
+            let is_dropped = Arc::strong_count(&inside) == before - 1;
+            // Threads wait for these.
+            let mut halves = join(|| 1, || 2);
+            scope(|scope| scope.spawn(|_| halves.0 += 10));
+            sender.send(Some((is_dropped, halves))).unwrap();
+            drop(release);
+        });
+        assert_eq!(receiver.recv().unwrap(), None, "it has begun");
+        handle.spawn_job(job());
+        handle.spawn_job_fifo(job());
+        let part = Mutex::new(Some(job()));
+        handle.spawn_broadcast(move |_| part.lock().unwrap().take().unwrap()());
+        let report = runtime.shutdown(mode);
+        assert_eq!((report.stuck.len(), report.workers_left_behind), (0, 0), "{report}");
+        assert_eq!(receiver.recv().unwrap(), Some((true, (11, 2))));
+        assert_eq!((ran.load(Ordering::Relaxed), Arc::strong_count(&kept)), (0, 1), "{mode:?}");
+        assert_eq!(panics.load(Ordering::Relaxed), 1, "a destructor's panic goes to the hook");
+    }
+}
+
+#[test]
+fn jobs_that_spawn_jobs_without_end_do_not_keep_a_runtime_that_aborts() {
+    fn go_on(count: Arc<AtomicUsize>) {
+        count.fetch_add(1, Ordering::Relaxed);
+        fork_join::spawn(move || go_on(count));
+    }
+    let _watchdog = watchdog();
+    let (runtime, count) = (runtime(2), Arc::new(AtomicUsize::new(0)));
+    let own = count.clone();
+    runtime.handle().spawn_job(move || go_on(own));
+    until(|| count.load(Ordering::Relaxed) > 100);
+    drop(runtime);
+    assert_eq!(Arc::strong_count(&count), 1, "the last job is dropped");
+}
+
+#[test]
 fn a_detached_runtime_drains_by_itself() {
     let _watchdog = watchdog();
     let (left, has_left) = mpsc::channel();
@@ -429,7 +511,7 @@ fn panics_of_detached_jobs_go_to_the_hook() {
     runtime.install(|| fork_join::spawn(|| panic!("from inside")));
     runtime.install(|| fork_join::spawn_fifo(|| panic!("in order")));
     runtime.handle().spawn_broadcast(|_| panic!("everywhere"));
-    drop(runtime);
+    runtime.shutdown(Shutdown::Drain);
     let mut texts: Vec<_> = receiver.iter().collect();
     texts.sort();
     assert_eq!(texts, ["everywhere", "everywhere", "from inside", "from outside", "in order"]);
