@@ -313,6 +313,20 @@ impl Context {
         self.seat.processor().published.polled.store(task.as_ptr(), Ordering::Relaxed);
     }
 
+    /// Begins to drop the future of an aborted task, up to [`end_drop`](Self::end_drop).
+    pub(crate) fn begin_drop(&self, task: TaskPtr) {
+        self.task.set(task.as_ptr());
+        let published = &self.seat.processor().published;
+        published.drops.store(true, Ordering::Relaxed);
+        // A thread that sees this task there sees that it is dropped.
+        published.polled.store(task.as_ptr(), Ordering::Release);
+    }
+
+    /// Says that the task whose future was dropped is complete.
+    pub(crate) fn end_drop(&self) {
+        self.seat.processor().published.drops.store(false, Ordering::Relaxed);
+    }
+
     /// Ends the poll.
     #[inline(always)]
     pub(crate) fn end_poll(&self) {

@@ -49,7 +49,7 @@ use crossbeam_utils::CachePadded;
 pub(crate) use row::Row;
 use std::ptr;
 use std::sync::Weak;
-// No protocol has the address in it, so models need not try each order of its changes.
+// No protocol waits for the address, so models need not try each order of its changes.
 use std::sync::atomic::AtomicPtr;
 
 /// The fields that the processor's owner uses all the time.
@@ -77,7 +77,8 @@ pub(crate) struct Published {
     /// The number of tasks in the ready queue, and since when they wait.
     pub(crate) ready: Ends,
     /// The task that the thread polls or, until the end of the batch, has polled last; null between
-    /// two batches. No other thread may follow it: a store for each poll, for reports.
+    /// two batches, and once the worker begins to give tasks away. No other thread may follow it: a
+    /// store for each poll, for reports.
     pub(crate) polled: AtomicPtr<Header>,
     /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
@@ -101,6 +102,8 @@ pub(crate) struct Published {
     /// Until when other threads want the workers' cores, by the last worker that has lost its own.
     /// A hint.
     pub(crate) contended_until: AtomicU64,
+    /// Whether the thread drops the future of the `polled` task, which was aborted.
+    pub(crate) drops: std::sync::atomic::AtomicBool,
 }
 
 // The models' atomics are larger, and those of 32 bits smaller.
@@ -177,6 +180,7 @@ impl Processor {
                 keeps: AtomicBool::new(false),
                 serves: AtomicBool::new(false),
                 contended_until: AtomicU64::new(0),
+                drops: false.into(),
             }),
             inbox: CachePadded::new(Inbox::new()),
             bell: CachePadded::new(Bell::new()),

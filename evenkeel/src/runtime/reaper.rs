@@ -12,8 +12,9 @@
 //! reapers are inside destructors: the watch starts the next watch, and becomes a reaper. If the
 //! queue is empty, it leaves. *Reap*: take a task, drop its future, until the queue is empty.
 //! *Leave*: the ender learns what is left, and gives up the handles of tasks with destructors that
-//! have not returned for [`PATIENCE`]. From then on the watch does that, and stays as long as there
-//! is a future being dropped whose handle is not given up.
+//! have not returned for [`PATIENCE`]. It adds the futures that workers are dropping. From then on
+//! the watch gives handles up, after [`LEFT_FOR`], and stays as long as there is a future being
+//! dropped whose handle is not given up.
 //!
 //! # Why no task waits for another's destructor
 //! While the queue has a task there is a watch: a submitter starts one, and a watch looks at the
@@ -48,6 +49,11 @@ use std::time::{Duration, Instant};
 /// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
 const PATIENCE: Duration = Duration::from_millis(5);
 
+/// How long a destructor may take, once the ender has left, before its handle is given up. An
+/// estimate: longer than a busy system keeps a thread from running, which would pass for stuck; no
+/// benchmark sets it.
+const LEFT_FOR: Duration = Duration::from_millis(100);
+
 /// The most reapers: as many destructors may block before the tasks behind them wait. No benchmark
 /// sets it.
 const MOST_THREADS: usize = 512;
@@ -78,10 +84,18 @@ struct Dropping {
     is_given_up: bool,
 }
 
+impl Dropping {
+    fn begins(task: Reference) -> Self {
+        Self { task, since: Instant::now(), is_given_up: false }
+    }
+}
+
 impl State {
     /// Returns the tasks with destructors that have not returned for `time`. The caller gives their
     /// handles up.
     fn take_stuck(&mut self, time: Duration) -> Vec<Reference> {
+        // No reaper takes those out whose futures workers drop.
+        self.dropping.retain(|dropping| !dropping.task.state.load().is_complete());
         let dropping = self.dropping.iter_mut();
         let stuck = dropping.filter(|task| !task.is_given_up && task.since.elapsed() >= time);
         stuck
@@ -97,14 +111,6 @@ impl State {
         let waits = |task: &Dropping| !task.is_given_up;
         self.queue.is_empty() && !(self.is_left && self.dropping.iter().any(waits))
     }
-}
-
-/// What the reapers have not done.
-pub(super) struct Left {
-    /// Tasks with destructors that have not returned for long. The ender gives their handles up.
-    pub(super) stuck: Vec<Reference>,
-    /// All tasks that are not complete, the stuck ones among them.
-    pub(super) all: HashSet<Id>,
 }
 
 impl Reaper {
@@ -126,20 +132,28 @@ impl Reaper {
         }
     }
 
-    /// Returns what is left at the moment, for the ender, which is about to return. From here on
-    /// the watch gives up the handles of tasks with destructors that block.
-    pub(super) fn leave(self: &Arc<Self>) -> Left {
+    /// Returns the numbers of the submitted tasks that are not complete, and perhaps of some that
+    /// are.
+    pub(super) fn unfinished(&self) -> HashSet<Id> {
+        let state = lock(&self.state);
+        let queued = state.queue.iter().map(|task| task.live().footer().id);
+        let dropping = state.dropping.iter().map(|dropping| dropping.task.live().footer().id);
+        queued.chain(dropping).collect()
+    }
+
+    /// Returns the tasks with destructors that have not returned for long, for the ender, which is
+    /// about to return: it gives their handles up. From here on the watch does that for tasks with
+    /// destructors that block, the `dropped` ones too, whose futures workers drop.
+    pub(super) fn leave(self: &Arc<Self>, dropped: Vec<Reference>) -> Vec<Reference> {
         let mut state = lock(&self.state);
         state.is_left = true;
         let mut stuck = state.take_stuck(PATIENCE);
+        state.dropping.extend(dropped.into_iter().map(Dropping::begins));
         if !state.is_done() && !state.is_watched && !self.start_watch(&mut state) {
             // No thread looks later.
             stuck.extend(state.take_stuck(Duration::ZERO));
         }
-        let queued = state.queue.iter().map(|task| task.live().footer().id);
-        let dropping = state.dropping.iter().map(|dropping| dropping.task.live().footer().id);
-        let all = queued.chain(dropping).collect();
-        Left { stuck, all }
+        stuck
     }
 
     /// Starts a watch. False if the system refuses it, or there are [`MOST_THREADS`].
@@ -169,7 +183,7 @@ impl Reaper {
                 }
                 state.is_watched = true;
             }
-            let stuck = if state.is_left { state.take_stuck(PATIENCE) } else { Vec::new() };
+            let stuck = if state.is_left { state.take_stuck(LEFT_FOR) } else { Vec::new() };
             if stuck.is_empty() && state.is_done() {
                 state.is_watched = false;
                 state.threads -= 1;
@@ -192,7 +206,7 @@ impl Reaper {
         while let Some(task) = state.queue.pop_front() {
             let (id, own) = (task.live().footer().id, Reference::of(task.live()));
             state.taken += 1;
-            state.dropping.push(Dropping { task: own, since: Instant::now(), is_given_up: false });
+            state.dropping.push(Dropping::begins(own));
             drop(state);
             run::cancel_elsewhere(&self.shared, task);
             state = lock(&self.state);

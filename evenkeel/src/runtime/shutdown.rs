@@ -23,7 +23,10 @@
 //!
 //! The ender finds the tasks inside polls as those that were not complete, are in no queue and with
 //! no reaper, and still are not complete. It collects them before it says that it leaves workers
-//! behind. So no thread that cancels its own late tasks has one of them in hand.
+//! behind. So no thread that cancels its own late tasks has one of them in hand. A thread that
+//! [moves](crate::scheduler::sweep#what-a-thread-has-in-hand) tasks may: the ender sweeps until each
+//! is at a place that is named above. A task whose future a worker has begun to drop as the grace
+//! ends goes to the reapers' watch, as those that reapers drop.
 
 use super::block_on::Deaf;
 use super::blocking;
@@ -98,12 +101,13 @@ pub enum Shutdown {
     /// them, and no other task: another thread goes on after 5 ms, up to 512 in all. The
     /// destructor's task is reported as stuck, and complete when the destructor returns. The
     /// threads go on to drop what is left when the call returns. A destructor that blocks from then
-    /// on makes its handle finish as stuck too, after some 5 ms; the report has its task among the
-    /// aborted. Only tasks behind 512 destructors that block wait for one of these. If the system
-    /// refuses these threads, the calling thread drops the futures, and waits for their destructors
-    /// without a bound.
+    /// on, on one of them or on a worker, makes its handle finish as stuck too, after a tenth of a
+    /// second; the report has its task among the aborted. Only tasks behind 512 destructors that
+    /// block wait for one of these. If the system refuses these threads, the calling thread drops
+    /// the futures, and waits for their destructors without a bound.
     ///
-    /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
+    /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once. A task that
+    /// waits does not, though a thread that is about to queue it may have to run first.
     ///
     /// # Examples
     /// ```
@@ -146,8 +150,8 @@ impl Shutdown {
 }
 
 /// How long workers have, after a deadline, to come to their aborted tasks themselves; half of the
-/// grace at most. An estimate: a worker that takes longer is inside a long poll; no benchmark sets
-/// it.
+/// grace at most. An estimate: a worker that takes longer is inside a long poll, or a destructor
+/// that does not return; no benchmark sets it.
 const TURN: Duration = Duration::from_millis(50);
 
 /// The ender's pause between its first two sweeps, and the longest one: pauses double. Estimates;
@@ -155,7 +159,8 @@ const TURN: Duration = Duration::from_millis(50);
 const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
 
 /// How long, at most, the ender retries a queue after the system has preempted its owner inside an
-/// operation. An estimate; no benchmark sets it.
+/// operation, or sweeps for a task that a preempted thread has in hand. An estimate; no benchmark
+/// sets it.
 const LOCKED: Duration = Duration::from_millis(100);
 
 /// How long, at least, the ender waits for the ends of threads that have left. An estimate; no
@@ -320,9 +325,10 @@ fn sweep_until(
     }
 }
 
-/// The tasks inside a poll or a destructor: those that were not complete, and that a sweep has not
-/// found in a queue. Each may have become complete meanwhile.
+/// The tasks inside a poll or a destructor: those that were not complete, that no sweep has found
+/// in a queue, and that no thread has in hand for a queue. Each may have become complete meanwhile.
 fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
+    let address = |task: &Reference| task.live().ptr().as_ptr().addr();
     let until = Instant::now() + LOCKED;
     let processors = shared.processors.iter();
     let mut tasks: Vec<_> = processors.flat_map(|processor| incomplete(processor, until)).collect();
@@ -330,11 +336,27 @@ fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
     // From here on a thread that queues a task looks, and cancels it. The next sweep finds what was
     // queued before that look.
     shared.ending().is_left_behind = true;
-    sweep_whole(shared, reaper, until);
-    let left = reaper.leave();
-    tasks.retain(|task| !left.all.contains(&task.live().footer().id));
-    tasks.extend(left.stuck);
-    tasks
+    let inside = loop {
+        sweep_whole(shared, reaper, until);
+        // A task that is with the reapers no longer is complete: this comes before that look.
+        let reaped = reaper.unfinished();
+        tasks.retain(|task| {
+            !task.state.load().is_complete() && !reaped.contains(&task.live().footer().id)
+        });
+        let inside = sweep::inside(shared);
+        let is_inside = |task| inside.contains_key(&address(task));
+        if tasks.iter().all(is_inside) || Instant::now() >= until {
+            break inside;
+        }
+        thread::yield_now();
+    };
+    let is_dropped = |task: &Reference| {
+        let lasts = inside.get(&address(task)).copied().flatten();
+        lasts.is_some_and(|lasts| u128::from(lasts) < TURN.as_nanos())
+    };
+    let (dropped, mut stuck) = tasks.into_iter().partition::<Vec<_>, _>(is_dropped);
+    stuck.extend(reaper.leave(dropped));
+    stuck
 }
 
 /// While this lives, the clock of the runtime does not count the ender as awake, if the ender is in

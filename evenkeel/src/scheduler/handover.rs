@@ -31,6 +31,7 @@ use crate::primitives::{clock, fence, spin};
 use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::queue::ring::Entry;
+use std::ptr;
 
 /// A pending request.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +54,10 @@ pub(crate) fn answer(context: &Context, polling: bool) {
     let theirs = shared.processors[taker].published.ready.len();
     let own = context.seat.processor().look(now, &mut 0);
     let amount = stealing::give(own.ready, theirs, polling, stealing::is_worth_half(&own));
+    if !polling {
+        // The task that this thread has polled last may be among those that it gives away.
+        context.seat.processor().published.polled.store(ptr::null_mut(), Ordering::Relaxed);
+    }
     shared.processors[taker].gift.give(|entries| context.seat.split(amount, entries));
     if amount > 0 {
         context.counters().handovers_given.add(1);

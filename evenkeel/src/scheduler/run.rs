@@ -72,7 +72,7 @@ fn cancel(context: &Context, task: Runnable) {
         context.shared().note_aborted(TaskInfo::of(task.live()));
     }
     let ptr = task.ptr();
-    context.begin_poll(ptr);
+    context.begin_drop(ptr);
     {
         let _polling = Polling::begin(task.live());
         // SAFETY: as in `run`.
@@ -81,6 +81,7 @@ fn cancel(context: &Context, task: Runnable) {
     context.end_poll();
     context.take_after();
     complete(context, task);
+    context.end_drop();
 }
 
 /// Completes a task that has its output in place: takes it out of its registry, or sends it home.

@@ -29,6 +29,20 @@
 //! later, from a stuck poll or because it was held up, finds the mark, and [makes a
 //! pass](super::spawn) itself.
 //!
+//! # What a thread has in hand
+//! A thread of the third kind may also *move* its task: a worker that empties its inbox, a giver, a
+//! thief, a helper, a relief, a waker that has signalled the task and is about to push it. It soon
+//! puts the task into a queue, unless the system preempts it, and then the task is queued although
+//! no pass finds it. So after its last pass the ender takes none of the third kind for stuck before
+//! it [knows](inside) which thread polls it. A worker stores the task's address before it polls the
+//! task or drops its future. The address stays until the worker polls another task, begins to give
+//! tasks away, or ends its batch, before it empties its inbox. While a task is neither complete,
+//! nor with a reaper, nor at such an address, the ender sweeps again. A mover runs no caller's code
+//! while it has a task in hand, so this ends once the system lets the mover run; the ender gives it
+//! a bounded time. A store at the end of each poll would cost each poll, so the address is stale
+//! between two polls. A task there is taken for stuck only if the system has preempted that worker,
+//! and also another thread that has this very task in hand.
+//!
 //! # Why the ender waits for no worker
 //! A claim is bounded, and holders keep the other locks for a few moves of words. No caller's code
 //! runs under any of these locks, nor on the ender's thread.
@@ -38,7 +52,9 @@
 //! deadline. Processors for the reapers: a runtime has room for a fixed number of processors,
 //! and most runtimes end with no worker stuck. The present tasks of the
 //! processors, without a search: a task that its worker has taken out of a queue, and is about to
-//! poll, would be neither queued nor present.
+//! poll, would be neither queued nor present. A mark on each processor while its thread moves tasks:
+//! a thread that wakes a task from outside has no processor, and a worker that has looked at the
+//! phase before it began to abort would need the mark in each phase.
 
 use super::run;
 use super::wake;
@@ -49,6 +65,7 @@ use crate::processor::shared::Shared;
 use crate::raw_task::header::TaskPtr;
 use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Signal, Word};
+use std::collections::HashMap;
 use std::ptr::NonNull;
 
 /// Aborts all registered tasks, and passes those in queues to `take`. Returns false if a processor
@@ -101,6 +118,21 @@ pub(crate) fn batches(shared: &Shared) -> Vec<u64> {
 /// processor is locked.
 pub(crate) fn incomplete(processor: &Processor) -> Option<Vec<Reference>> {
     registered(processor, |word| !word.is_complete())
+}
+
+/// Returns the addresses of the tasks that threads poll. A thread may have polled its task a moment
+/// ago. Of a task whose future the thread drops instead, also returns for how long the thread does
+/// so at the most, in nanoseconds.
+pub(crate) fn inside(shared: &Shared) -> HashMap<usize, Option<u64>> {
+    let now = clock::now();
+    let inside = |processor: &Processor| {
+        let published = &processor.published;
+        let polled = published.polled.load(Ordering::Acquire);
+        let drops = published.drops.load(Ordering::Relaxed);
+        let batch = published.batch.load(Ordering::Relaxed);
+        (polled.addr(), drops.then(|| now.saturating_sub(batch)))
+    };
+    shared.processors.iter().map(inside).collect()
 }
 
 /// Returns the task that the thread of `processor` polls, as far as it can be told: a processor

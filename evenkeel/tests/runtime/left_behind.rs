@@ -385,6 +385,26 @@ impl Drop for Blocks {
     }
 }
 
+/// The threads that come to the aborted tasks, or take them out of their queues, race with the end
+/// of the shutdown.
+#[test]
+fn tasks_that_only_wait_are_cancelled_by_a_shutdown_that_waits_for_nothing() {
+    let _watchdog = watchdog();
+    for (count, rounds) in [(1, 100), (20, 200), (1_000, 100)] {
+        for _ in 0..rounds {
+            let runtime = Builder::new().workers(2).build().unwrap();
+            let tasks: Vec<_> = (0..count).map(|_| runtime.spawn(pending::<()>())).collect();
+            // The polls are counted when their batch is over.
+            until(|| runtime.metrics().sum(|processor| processor.polls) >= count);
+            let report = runtime.shutdown(AT_ONCE);
+            assert!(report.stuck.is_empty(), "{report}");
+            for task in tasks {
+                assert!(evenkeel::block_on(task).unwrap_err().is_cancelled());
+            }
+        }
+    }
+}
+
 /// With a grace of zero the destructors have hardly begun when the ender returns.
 #[test]
 fn a_destructor_that_blocks_after_the_shutdown_keeps_no_handle_waiting() {
