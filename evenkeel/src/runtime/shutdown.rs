@@ -24,9 +24,9 @@
 //! The ender finds the tasks inside polls as those that were not complete, are in no queue and with
 //! no reaper, and still are not complete. It collects them before it says that it leaves workers
 //! behind. So no thread that cancels its own late tasks has one of them in hand. A thread that
-//! [moves](crate::scheduler::sweep#what-a-thread-has-in-hand) tasks may: the ender sweeps until each
-//! is at a place that is named above. A task whose future a worker has begun to drop as the grace
-//! ends goes to the reapers' watch, as those that reapers drop.
+//! [moves](crate::scheduler::sweep#what-a-thread-has-in-hand) tasks may: the ender sweeps until
+//! each is at a place that is named above. A task whose future a worker has begun to drop as the
+//! grace ends goes to the reapers' watch, as those that reapers drop.
 
 use super::block_on::Deaf;
 use super::blocking;
@@ -59,9 +59,10 @@ use std::time::{Duration, Instant};
 /// A [broadcast](crate::fork_join::broadcast()) that has begun does wait for a stuck worker: it
 /// returns once that poll has returned and the worker has run its part.
 ///
-/// Jobs of [`fork_join::spawn`](crate::fork_join::spawn()) are dropped as by [`Abort`](Self::Abort).
-/// They are no tasks, and in no report. A job that has begun and does not return leaves its worker
-/// behind. The jobs that wait for that worker are dropped once it is back: they never begin.
+/// Jobs of [`fork_join::spawn`](crate::fork_join::spawn()) are dropped, as by
+/// [`Abort`](Self::Abort). They are no tasks, and in no report. A job that has begun and does not
+/// return leaves its worker behind. The jobs that wait for that worker are dropped once it is back:
+/// they never begin.
 ///
 /// A thread of the runtime destroys its thread-locals once it has left. One with a destructor that
 /// does not return in time is left behind too, and counts among the
@@ -106,8 +107,8 @@ pub enum Shutdown {
     /// block wait for one of these. If the system refuses these threads, the calling thread drops
     /// the futures, and waits for their destructors without a bound.
     ///
-    /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once. A task that
-    /// waits does not, though a thread that is about to queue it may have to run first.
+    /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once. A task
+    /// that waits does not, though a thread that is about to queue it may have to run first.
     ///
     /// # Examples
     /// ```

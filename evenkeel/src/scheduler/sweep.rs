@@ -50,11 +50,11 @@
 //! # Rejected
 //! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its
 //! deadline. Processors for the reapers: a runtime has room for a fixed number of processors,
-//! and most runtimes end with no worker stuck. The present tasks of the
-//! processors, without a search: a task that its worker has taken out of a queue, and is about to
-//! poll, would be neither queued nor present. A mark on each processor while its thread moves tasks:
-//! a thread that wakes a task from outside has no processor, and a worker that has looked at the
-//! phase before it began to abort would need the mark in each phase.
+//! and most runtimes end with no worker stuck. The present tasks of the processors, without a
+//! search: a task that its worker has taken out of a queue, and is about to poll, would be neither
+//! queued nor present. A mark on each processor while its thread moves tasks: a thread that wakes a
+//! task from outside has no processor, and a worker may have looked at the phase just before that
+//! became *aborting*, so it would need the mark in each phase.
 
 use super::run;
 use super::wake;
