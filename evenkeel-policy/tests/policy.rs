@@ -34,14 +34,14 @@ fn looks() -> impl Strategy<Value = Look> {
     let polls = prop_oneof![0..QUICK, 0..2 * REQUEST, 0..LONG];
     let work = prop_oneof![0..2 * stealing::MIGRATION, 0..LONG];
     let times = (ages(), ages(), polls, work);
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = any::<(bool, bool, bool, bool, bool)>();
     (0..1_000_usize, 0..4_usize, times, 0..LONG, flags).prop_map(
         |(
             ready,
             visitors,
             (head_age, mean_wait, mean_poll, mean_work),
             stalled,
-            (inbox, switched, together, serves),
+            (inbox, switched, together, serves, contended),
         )| Look {
             ready,
             visitors,
@@ -54,6 +54,7 @@ fn looks() -> impl Strategy<Value = Look> {
             stalled: if switched { 0 } else { stalled },
             together,
             serves,
+            contended,
         },
     )
 }

@@ -353,7 +353,8 @@ fn detached_jobs_run_last_in_first_out_or_in_order() {
     let _watchdog = watchdog();
     let numbers = |spawn: fn(Box<dyn FnOnce() + Send>)| {
         let (sender, receiver) = mpsc::channel();
-        runtime(1).install(move || {
+        let runtime = runtime(1);
+        runtime.install(move || {
             for number in 0..5 {
                 let sender = sender.clone();
                 spawn(Box::new(move || sender.send(number).unwrap()));
