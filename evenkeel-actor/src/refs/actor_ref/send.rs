@@ -2,12 +2,12 @@
 
 use super::{ActorRef, At};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
-use crate::mailbox::{self, Mailbox, Ticket};
+use crate::mailbox::{self, Mailbox, Put, Ticket};
 use crate::refs::away::{Remote, Room};
 use crate::words::error::SendError;
 use crate::words::id::HasId;
 use evenkeel::budget;
-use evenkeel::internal::{detect, is_deterministic};
+use evenkeel::internal::{Public, detect, is_deterministic};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -47,26 +47,25 @@ impl<M: Send + 'static, P: Overflow> Future for SendFuture<'_, M, P> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let message = self.message.take().expect("a message is sent once");
+        assert!(self.message.is_some(), "a message is sent once");
         if let Waits::No = self.waits {
             if P::FULL == Full::Wait && is_deterministic() {
-                return self.give_way(message, context);
+                return self.give_way(context);
             }
             if budget::poll_consume(context).is_pending() {
-                return self.keep(message);
+                return self.keep();
             }
-            match self.to.try_send(message) {
-                // The last arm does not serve for this case: it would move the room for a message
-                // too.
-                Ok(()) => Poll::Ready(Ok(())),
-                Err(SendError::Full(message)) if P::FULL == Full::Wait => {
-                    self.wait(message, context)
-                }
-                result => Poll::Ready(result),
+            let own = match self.to.place.at() {
+                At::Local(own) => own,
+                At::Remote(remote) => return self.try_away(remote, context),
+            };
+            match mailbox::put::<M, P>(own, &mut self.message) {
+                Put::Done => return Poll::Ready(Ok(())),
+                Put::Full if P::FULL == Full::Wait => {}
+                other => return self.settle(own, other),
             }
-        } else {
-            self.wait(message, context)
         }
+        self.wait(context)
     }
 }
 
@@ -83,20 +82,15 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
 
     /// Lets other tasks have their turns first, as they may on other workers.
     #[cold]
-    fn give_way(
-        &mut self,
-        message: M,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), SendError<M>>> {
+    fn give_way(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         context.waker().wake_by_ref();
-        self.keep(message)
+        self.keep()
     }
 
     /// Keeps the message until the next turn of this task, which is on its way. A sender that does
     /// not wait for room tries as in its first poll then.
     #[cold]
-    fn keep(&mut self, message: M) -> Poll<Result<(), SendError<M>>> {
-        self.message = Some(message);
+    fn keep(&mut self) -> Poll<Result<(), SendError<M>>> {
         if P::FULL == Full::Wait {
             self.waits = Waits::Turn;
         }
@@ -119,43 +113,63 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
     }
 
+    /// The outcome for a message that did not go in without further steps.
     #[cold]
-    fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+    fn settle(&mut self, own: &Public<Mailbox<M>>, put: Put<M>) -> Poll<Result<(), SendError<M>>> {
+        Poll::Ready(ActorRef::<M, P>::settle(own, put, self.message.take()))
+    }
+
+    #[cold]
+    fn wait(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let own = match self.to.place.at() {
             At::Local(own) => own,
-            At::Remote(remote) => return self.wait_away(remote, message, context),
+            At::Remote(remote) => return self.wait_away(remote, context),
         };
         let put = match self.waits {
             Waits::InLine(ticket) => {
-                match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
-                    Ok(put) => put,
-                    Err(message) => {
-                        self.message = Some(message);
-                        self.note_wait(context);
-                        return Poll::Pending;
+                mailbox::put_with_ticket(own, &mut self.message, ticket, context.waker())
+            }
+            _ => {
+                let waker = context.waker().clone();
+                match mailbox::put_or_wait::<M, P>(own, &mut self.message, waker) {
+                    Ok(put) => Some(put),
+                    Err(ticket) => {
+                        self.waits = Waits::InLine(ticket);
+                        None
                     }
                 }
             }
-            _ => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
-                Ok(put) => put,
-                Err((message, ticket)) => {
-                    self.waits = Waits::InLine(ticket);
-                    self.message = Some(message);
-                    self.note_wait(context);
-                    return Poll::Pending;
-                }
-            },
+        };
+        let Some(put) = put else {
+            self.note_wait(context);
+            return Poll::Pending;
         };
         self.waits = Waits::No;
         self.room = detect::Room::new();
-        Poll::Ready(ActorRef::<M, P>::settle(own, put))
+        self.settle(own, put)
+    }
+
+    /// Tries to send the message to another node.
+    #[inline(never)]
+    fn try_away(
+        &mut self,
+        remote: Remote,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        let message = self.message.take().expect("a message is sent once");
+        match ActorRef::<M, P>::try_send_away(remote, message) {
+            Err(SendError::Full(message)) if P::FULL == Full::Wait => {
+                self.message = Some(message);
+                self.wait_away(remote, context)
+            }
+            result => Poll::Ready(result),
+        }
     }
 
     /// Waits for room on the way to another node, and tries again.
     fn wait_away(
         &mut self,
         remote: Remote,
-        mut message: M,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
         loop {
@@ -166,12 +180,12 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
             if let Waits::OnTheWay(room) = &mut self.waits
                 && room.poll(context).is_pending()
             {
-                self.message = Some(message);
                 return Poll::Pending;
             }
             self.waits = Waits::No;
+            let message = self.message.take().expect("a message is sent once");
             match remote.try_send(message) {
-                Err(SendError::Full(again)) => message = again,
+                Err(SendError::Full(again)) => self.message = Some(again),
                 done => return Poll::Ready(done),
             }
         }
