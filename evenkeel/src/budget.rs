@@ -28,9 +28,10 @@
 //! An operation that has waited ends without a unit, but for a [`yield_now`](crate::yield_now) by a
 //! foreign waker, as inside `FuturesUnordered`. The operations of sockets that are functions
 //! and no futures, such as `poll_read`, reads and writes of open files, and waits for signals take
-//! one whenever they are polled. A poll that never comes to such an operation is not affected:
-//! there [`yield_now`](crate::yield_now) is the way out. Executors of other crates have no slice on
-//! threads that are no workers. The `try_` forms never yield.
+//! one whenever they are polled. Operations that bind, connect or look up an address take one as
+//! they begin, also if they wait afterwards. A poll that never comes to such an operation is not
+//! affected: there [`yield_now`](crate::yield_now) is the way out. Executors of other crates have
+//! no slice on threads that are no workers. The `try_` forms never yield.
 //!
 //! # Cancel safety
 //! An operation that yields has taken nothing, and has no place in a line: tasks that come

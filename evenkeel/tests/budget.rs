@@ -4,6 +4,8 @@ use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::budget::{self, consume, poll_consume, remaining, unconstrained};
 use evenkeel::coroutine::{Coroutine, Cycle, Resume, Step, Suspender, Transfer};
+use evenkeel::fs::File;
+use evenkeel::net::{TcpListener, UdpSocket, UnixStream, lookup_host};
 use evenkeel::object::{Object, enter2};
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::{Accepted, Condition, End, Held, Monitor, lock_all};
@@ -334,6 +336,93 @@ fn handles_of_tasks_that_are_over() {
         polls_of_sum(handles.into_iter().map(async |handle| handle.await.unwrap())).await
     });
     assert!(runtime.block_on(polls).unwrap() > 1);
+}
+
+#[test]
+fn sockets_that_are_made_or_connected_at_once() {
+    beside(|stop| async move {
+        while stop.goes_on() {
+            TcpListener::bind("127.0.0.1:0").await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        while stop.goes_on() {
+            UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        while stop.goes_on() {
+            socket.connect("127.0.0.1:9").await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        while stop.goes_on() {
+            lookup_host("127.0.0.1:1").await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        while stop.goes_on() {
+            UnixStream::connect("/dev/null/nowhere").await.unwrap_err();
+        }
+    });
+}
+
+#[test]
+fn operations_on_streams_that_have_nothing_to_do() {
+    beside(|stop| async move {
+        let (one, _other) = UnixStream::pair().unwrap();
+        while stop.goes_on() {
+            one.write_all(&[]).await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let (one, _other) = UnixStream::pair().unwrap();
+        while stop.goes_on() {
+            one.read_exact(&mut []).await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let (one, _other) = UnixStream::pair().unwrap();
+        while stop.goes_on() {
+            poll_fn(|cx| one.poll_read(cx, &mut [])).await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let (_reader, writer) = UnixStream::pair().unwrap().0.into_split();
+        while stop.goes_on() {
+            writer.shutdown().await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn operations_on_files_that_have_nothing_to_do() {
+    let open = || File::from_std(std::fs::File::open("/dev/null").unwrap());
+    beside(|stop| async move {
+        let mut file = open();
+        while stop.goes_on() {
+            file.write_all(&[]).await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let mut file = open();
+        while stop.goes_on() {
+            file.read_exact(&mut []).await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let mut file = open();
+        while stop.goes_on() {
+            file.try_clone().await.unwrap();
+        }
+    });
+    beside(|stop| async move {
+        let mut file = open();
+        while stop.goes_on() {
+            file = File::from_std(file.into_std().await.unwrap());
+        }
+    });
 }
 
 #[test]

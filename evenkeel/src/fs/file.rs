@@ -135,7 +135,8 @@ impl File {
     /// The file is closed. What was accepted is written.
     ///
     /// # Cost
-    /// None, if nothing is under way, and all that was read has been taken.
+    /// A unit of the [`budget`](crate::budget), if nothing is under way, and all that was read has
+    /// been taken.
     pub async fn into_std(mut self) -> Result<fs::File> {
         self.give_back().await?;
         if !self.here().unread().is_empty() {
@@ -184,13 +185,17 @@ impl File {
     /// The bytes that are in `into` already are taken.
     pub async fn read_exact(&mut self, into: &mut [u8]) -> Result<()> {
         let mut filled = 0;
-        while filled < into.len() {
-            match self.read(&mut into[filled..]).await? {
-                0 => return Err(ErrorKind::UnexpectedEof.into()),
-                n => filled += n,
+        loop {
+            // Of an empty buffer too, which takes a unit of the budget.
+            let n = self.read(&mut into[filled..]).await?;
+            filled += n;
+            if filled == into.len() {
+                return Ok(());
+            }
+            if n == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
             }
         }
-        Ok(())
     }
 
     /// Reads up to the end of the file, and appends the bytes to `into`. Returns their number.
@@ -255,11 +260,14 @@ impl File {
     /// # Cancel safety
     /// A part may have been accepted.
     pub async fn write_all(&mut self, mut bytes: &[u8]) -> Result<()> {
-        while !bytes.is_empty() {
+        loop {
+            // Also without bytes: that takes a unit of the budget.
             let n = self.write(bytes).await?;
             bytes = &bytes[n..];
+            if bytes.is_empty() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Waits until the system has all that was accepted. It may not be on the disk yet: see
@@ -467,7 +475,7 @@ impl File {
 
     /// Waits until the buffers are here, and the system's position is the caller's.
     async fn give_back(&mut self) -> Result<()> {
-        self.back().await?;
+        self.flush().await?;
         if !self.here().unread().is_empty() {
             return self.make(|file, buffers| buffers.give_back(file)).await;
         }

@@ -1,6 +1,7 @@
 //! Addresses, and names of hosts.
 
 use super::place::no_runtime;
+use crate::budget;
 use crate::processor::current;
 use crate::task::spawn_blocking;
 use std::future::Future;
@@ -117,6 +118,7 @@ async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<Socket
 /// assert_eq!(addresses.next().unwrap().port(), 80);
 /// ```
 pub async fn lookup_host(host: impl Addresses) -> Result<vec::IntoIter<SocketAddr>> {
+    budget::consume().await;
     Ok(host.resolve().await?.into_iter())
 }
 
@@ -125,6 +127,8 @@ pub(super) async fn first<T, F: Future<Output = Result<T>>>(
     addresses: impl Addresses,
     mut open: impl FnMut(SocketAddr) -> F,
 ) -> Result<T> {
+    // A socket that is made or connected at once waits nowhere else.
+    budget::consume().await;
     let mut failed = None;
     for address in addresses.resolve().await? {
         match open(address).await {

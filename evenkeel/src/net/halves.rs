@@ -235,14 +235,15 @@ macro_rules! write_half {
     ($Half:ty) => {
         impl $Half {
             /// Shuts the direction down: the peer reads to the end of what was written. It does not
-            /// wait; it is a future as it is by the traits of I/O, and acts at its first poll.
+            /// wait for the peer; it is a future as it is by the traits of I/O.
             ///
             /// # Cancel safety
-            /// A call that is dropped before its first poll has changed nothing.
+            /// A call that was not completed has changed nothing.
             ///
             /// # Errors
             /// The system's. A connection that the peer has reset is no error.
             pub async fn shutdown(&self) -> io::Result<()> {
+                budget::consume().await;
                 close(self.io().socket().shutdown(Shutdown::Write))
             }
         }

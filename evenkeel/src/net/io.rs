@@ -254,8 +254,12 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let Operation { io, direction, operation: step, ticket, unit, .. } = &mut self.get_mut().0;
         let waker = cx.waker();
-        while !step.is_over() {
+        loop {
+            // Also if nothing is to be done.
             ready!(unit.poll(waker));
+            if step.is_over() {
+                return Poll::Ready(Ok(()));
+            }
             let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
             let advance = uninterrupted(|socket| step.advance(socket));
             let advanced = io.poll_by(waker, *direction, advance, wait);
@@ -263,8 +267,10 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
                 unit.owe();
             }
             ready!(advanced)?;
+            if step.is_over() {
+                return Poll::Ready(Ok(()));
+            }
         }
-        Poll::Ready(Ok(()))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::listener::TcpListener;
 use super::stream::TcpStream;
+use crate::budget;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io::{Error, Result};
@@ -89,6 +90,7 @@ impl TcpSocket {
     /// # Errors
     /// The system's: the connection is refused, or takes too long.
     pub async fn connect(self, address: SocketAddr) -> Result<TcpStream> {
+        budget::consume().await;
         TcpStream::connect_by(self.socket, address).await
     }
 

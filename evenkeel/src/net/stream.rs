@@ -118,7 +118,7 @@ impl TcpStream {
     /// Those of [`read`](Self::read).
     pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Result<usize>> {
         if buffer.is_empty() {
-            return Poll::Ready(Ok(0));
+            return operations::poll_nothing(cx);
         }
         self.io.poll(cx, Direction::Read, |stream| stream.peek(buffer).map(Done::new))
     }

@@ -6,6 +6,7 @@ use super::UnixStream;
 use super::halves::{half, halves, write_half};
 use super::io::{Done, Io};
 use super::operations::{self, close, read_operations, write_operations};
+use crate::budget;
 use crate::readiness::source::Direction;
 use std::fmt;
 use std::future::Future;

@@ -8,6 +8,7 @@ use super::operations::{
     socket_traits, stream_operations, write_operations,
 };
 use super::place::no_runtime;
+use crate::budget;
 use crate::processor::current;
 use crate::readiness::source::{Direction, over};
 use crate::time::Instant;
@@ -80,6 +81,7 @@ impl UnixStream {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a path with a zero byte inside it. An
     /// abstract name may have some.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self> {
+        budget::consume().await;
         // `SockAddr` would cut the path at a zero byte inside it.
         address(path.as_ref())?;
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;

@@ -13,6 +13,7 @@ pub(super) use sockets::socket_traits;
 pub(super) use streams::{read_operations, stream_operations, write_operations};
 
 use super::io::{Done, Step};
+use crate::budget;
 use crate::readiness::source::Direction;
 use rustix::net::{self, RecvFlags, SendAncillaryBuffer, SendFlags};
 use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result};
@@ -20,6 +21,7 @@ use std::mem;
 #[cfg(feature = "hyper")]
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+use std::task::{Context, Poll};
 
 /// Whether the system tells of bytes that come after a short read, and of room after a short write.
 /// Others may not.
@@ -57,6 +59,11 @@ const NO_SIGNAL: SendFlags = SendFlags::empty();
 pub(super) fn read<S: Stream>(stream: &S, buffer: &mut [u8]) -> Result<Done<usize>> {
     let (n, _) = net::recv(stream, &mut *buffer, RecvFlags::empty())?;
     Ok(Done { result: n, is_drained: S::SHORT_IS_DRAINED && n > 0 && n < buffer.len() })
+}
+
+/// Reads nothing, into buffers without room, for a caller that is polled by functions.
+pub(super) fn poll_nothing(cx: &mut Context<'_>) -> Poll<Result<usize>> {
+    budget::poll_consume(cx).map(|()| Ok(0))
 }
 
 /// Returns whether several buffers have room.

@@ -67,7 +67,7 @@ macro_rules! read_operations {
                 buffer: &mut [u8],
             ) -> Poll<std::io::Result<usize>> {
                 if buffer.is_empty() {
-                    return Poll::Ready(Ok(0));
+                    return operations::poll_nothing(cx);
                 }
                 self.io().poll(cx, Direction::Read, |stream| operations::read(stream, buffer))
             }
@@ -102,7 +102,7 @@ macro_rules! read_operations {
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<std::io::Result<usize>> {
                 if !operations::have_room(buffers) {
-                    return Poll::Ready(Ok(0));
+                    return operations::poll_nothing(cx);
                 }
                 self.io().poll(cx, Direction::Read, |mut stream| {
                     stream.read_vectored(buffers).map(Done::new)
