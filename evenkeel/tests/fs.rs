@@ -251,7 +251,7 @@ fn the_error_of_a_write_is_that_of_the_next_operation_once() {
         file.write_all(b"storm").await.unwrap();
         assert!(file.read(&mut [0; 4]).await.is_err());
         let mut word = [0; 4];
-        file.read_exact(&mut word).await.unwrap();
+        assert_eq!(file.read_exact(&mut word).await.unwrap(), word.len());
         assert_eq!(&word, b"calm");
         file.write_all(b"storm").await.unwrap();
         assert!(file.sync_all().await.is_err());

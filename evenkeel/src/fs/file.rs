@@ -175,7 +175,7 @@ impl File {
         poll_fn(|cx| self.poll_read(cx, into)).await
     }
 
-    /// Fills `into`.
+    /// Fills `into`, and returns its length.
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends before: then `into` has its last bytes. And those of
@@ -183,14 +183,14 @@ impl File {
     ///
     /// # Cancel safety
     /// The bytes that are in `into` already are taken.
-    pub async fn read_exact(&mut self, into: &mut [u8]) -> Result<()> {
+    pub async fn read_exact(&mut self, into: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         loop {
             // Of an empty buffer too, which takes a unit of the budget.
             let n = self.read(&mut into[filled..]).await?;
             filled += n;
             if filled == into.len() {
-                return Ok(());
+                return Ok(filled);
             }
             if n == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());

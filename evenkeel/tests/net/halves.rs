@@ -62,7 +62,7 @@ fn a_write_half_that_is_dropped_ends_its_direction_alone() {
         assert_eq!(other.read(&mut word).await.unwrap(), 0);
         writes.await.unwrap().unwrap();
         other.write_all(b"back").await.unwrap();
-        reader.read_exact(&mut word).await.unwrap();
+        assert_eq!(reader.read_exact(&mut word).await.unwrap(), word.len());
         assert_eq!(&word, b"back");
         drop(reader);
         let closed = async {

@@ -22,7 +22,7 @@ fn turn(
     let (socket, peer) = (socket.clone(), peer.clone());
     let read = reads.spawn(async move {
         let mut read = [0];
-        socket.read_exact(&mut read).await.map(|()| read[0])
+        socket.read_exact(&mut read).await.map(|_| read[0])
     });
     let sent = sends.spawn(async move { peer.write_all(&[byte]).await });
     assert_eq!(block_on(read).unwrap().unwrap(), byte);

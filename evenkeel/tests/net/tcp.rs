@@ -136,7 +136,7 @@ fn several_tasks_accept_from_one_listener() {
             join_all((0..100).map(|_| async {
                 let stream = TcpStream::connect(address).await.unwrap();
                 stream.write_all(b"x").await.unwrap();
-                stream.read_exact(&mut [0]).await.unwrap();
+                assert_eq!(stream.read_exact(&mut [0]).await.unwrap(), 1);
             }))
             .await;
             for acceptor in acceptors {

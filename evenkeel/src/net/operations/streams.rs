@@ -109,7 +109,7 @@ macro_rules! read_operations {
                 })
             }
 
-            /// Fills `buffer`.
+            /// Fills `buffer`, and returns its length.
             ///
             /// # Cancel safety
             /// It is not cancel safe: what it has read is in the buffer, and how much is not known.
@@ -121,8 +121,10 @@ macro_rules! read_operations {
             pub fn read_exact<'a>(
                 &'a self,
                 buffer: &'a mut [u8],
-            ) -> impl Future<Output = std::io::Result<()>> + Send + 'a {
-                self.io().all(operations::Room(buffer))
+            ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
+                let len = buffer.len();
+                let all = self.io().all(operations::Room(buffer));
+                async move { all.await.map(|()| len) }
             }
 
             /// Waits until there may be something to read, or the peer has closed its side. A

@@ -559,10 +559,18 @@ impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> FromIterator<F> 
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = Self::new();
-        for future in futures {
-            set.spawn(future);
-        }
+        set.extend(futures);
         set
+    }
+}
+
+/// Spawns each of the futures, as [`JoinSet::spawn`] does: panics outside of a runtime.
+impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> Extend<F> for JoinSet<T> {
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        for future in futures {
+            self.spawn(future);
+        }
     }
 }
 
