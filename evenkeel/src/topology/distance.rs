@@ -6,12 +6,23 @@
 //! the hardware thread that searches. By the last rule each processor sees equally distant ones in
 //! another order, so that thieves of one cache do not all try the same victim first.
 
-use super::Topology;
+use super::{Cpu, Topology};
 
 #[doc(inline)]
 pub use evenkeel_policy::Distance;
 
 impl Topology {
+    /// Returns the hardware thread at `index`.
+    #[track_caller]
+    fn cpu(&self, index: usize) -> &Cpu {
+        let count = self.cpus.len();
+        assert!(
+            index < count,
+            "the machine has {count} hardware threads, and none at {index}: give an index into Topology::cpus"
+        );
+        &self.cpus[index]
+    }
+
     /// Returns the distance between two hardware threads. Both are indices into
     /// [`cpus`](Self::cpus).
     ///
@@ -32,7 +43,7 @@ impl Topology {
     /// ```
     #[track_caller]
     pub fn distance(&self, a: usize, b: usize) -> Distance {
-        let (x, y) = (&self.cpus[a], &self.cpus[b]);
+        let (x, y) = (self.cpu(a), self.cpu(b));
         if a == b {
             Distance::Same
         } else if x.core == y.core {
@@ -71,7 +82,7 @@ impl Topology {
     /// ```
     #[track_caller]
     pub fn node_distance(&self, a: usize, b: usize) -> Option<u32> {
-        let (from, to) = (self.cpus[a].node, self.cpus[b].node);
+        let (from, to) = (self.cpu(a).node, self.cpu(b).node);
         self.node_distances.as_ref().map(|rows| rows[from][to])
     }
 
@@ -93,6 +104,7 @@ impl Topology {
     /// ```
     #[track_caller]
     pub fn by_distance(&self, from: usize) -> Vec<usize> {
+        self.cpu(from);
         let count = self.cpus.len();
         let mut others: Vec<usize> = (1..count).map(|step| (from + step) % count).collect();
         others.sort_by_key(|&to| (self.distance(from, to), self.node_distance(from, to)));
@@ -198,6 +210,21 @@ mod tests {
         assert_eq!(t.by_distance(6), [7, 4, 5, 0, 1, 2, 3]);
         assert_eq!(machine("4 cores").by_distance(2), [3, 0, 1]);
         assert_eq!(Topology::flat(1).by_distance(0), [0_usize; 0]);
+    }
+
+    #[test]
+    fn an_index_out_of_bounds_is_refused_on_small_machines_too() {
+        for cpus in 1..=3 {
+            let t = Topology::flat(cpus);
+            for refused in [
+                std::panic::catch_unwind(|| drop(t.by_distance(cpus))),
+                std::panic::catch_unwind(|| _ = t.node_distance(0, cpus)),
+                std::panic::catch_unwind(|| _ = t.distance(cpus, cpus)),
+            ] {
+                let text = refused.unwrap_err().downcast::<String>().unwrap();
+                assert!(text.contains(&format!("none at {cpus}: give an index")), "{text}");
+            }
+        }
     }
 
     #[test]
