@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
-use evenkeel::object::{Object, Placement};
+use evenkeel::object::{Object, Placement, enter_all};
 use evenkeel::{Builder, block_on};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,6 +10,8 @@ use std::cell::Cell;
 thread_local! {
     /// The bytes that the thread has allocated and not freed.
     static BYTES: Cell<isize> = const { Cell::new(0) };
+    /// The allocations of the thread.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
@@ -23,6 +25,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
@@ -105,4 +108,20 @@ fn of_an_entry() {
     assert_eq!(size_of_val(&object.enter()), 48);
     assert_eq!(size_of_val(&object.with(|_| ())), 48);
     assert_eq!(size_of_val(&object.try_enter().unwrap().unwrap()), 16);
+}
+
+/// One allocation is for the guards, which are returned as they are, and one for the order.
+#[test]
+fn several_objects_are_entered_with_two_allocations() {
+    block_on(async {
+        let objects = [0, 1, 2, 3, 4].map(Object::new);
+        for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [1, 2, 3, 4, 0]] {
+            let all = order.map(|number| &objects[number]);
+            drop(enter_all(&all).await.unwrap());
+            let before = ALLOCATIONS.get();
+            let guards = enter_all(&all).await.unwrap();
+            assert_eq!(ALLOCATIONS.get() - before, 2);
+            assert!(guards.iter().map(|guard| **guard).eq(order));
+        }
+    });
 }

@@ -166,6 +166,9 @@ impl DirEntry {
     /// # Errors
     /// The system's, such as `NotFound` if the entry has been removed; and [those of all
     /// operations](crate::fs#errors).
+    ///
+    /// # Cancel safety
+    /// Nothing has changed.
     pub async fn metadata(&self) -> Result<Metadata> {
         let entry = self.entry.clone();
         run(move || entry.metadata()).await
@@ -175,6 +178,9 @@ impl DirEntry {
     ///
     /// # Errors
     /// Those of [`metadata`](Self::metadata), if the system has not said it before.
+    ///
+    /// # Cancel safety
+    /// Nothing has changed.
     ///
     /// # Cost
     /// As a rule nothing: it has come with the entry.

@@ -205,13 +205,21 @@ pub async fn enter_all<'a, T: Send>(
         let taken = 'entering: {
             let guard = objects[first].enter_with(&mut turn, progress).await?;
             let mut guards = Vec::with_capacity(objects.len());
-            guards.push((first, guard));
+            guards.push(guard);
             for &place in rest {
                 let Some(guard) = objects[place].enter_also()? else { break 'entering place };
-                guards.push((place, guard));
+                guards.push(guard);
             }
-            guards.sort_unstable_by_key(|(place, _)| *place);
-            return Ok(guards.into_iter().map(|(_, guard)| guard).collect());
+            // In the order of `objects`, without a second allocation: each exchange brings a guard
+            // to its place.
+            for at in 0..order.len() {
+                while order[at] != at {
+                    let place = order[at];
+                    guards.swap(at, place);
+                    order.swap(at, place);
+                }
+            }
+            return Ok(guards);
         };
         if std::mem::replace(&mut turn_of, taken) != taken {
             turn = None;

@@ -156,10 +156,11 @@ impl Handle {
     /// Threads are started as needed, as many as
     /// [`Builder::blocking_threads`](crate::Builder::blocking_threads) allows, 512 by default, and
     /// exit after ten idle seconds. Closures beyond that wait in a queue. The handle's
-    /// `abort` cancels a closure that has not begun, and does nothing to one that has. A runtime
-    /// that is aborted cancels the closures that have not begun. One that drains takes closures
-    /// from its own tasks and closures alone. What comes later is dropped on the caller's thread,
-    /// and its handle is cancelled.
+    /// `abort` cancels a closure that has not begun, and does nothing to one that has. A cancelled
+    /// closure stays in the queue: it keeps what it has captured, and its handle waits, until a
+    /// thread is free to drop it. A runtime that is aborted cancels the closures that have not
+    /// begun. One that drains takes closures from its own tasks and closures alone. What comes
+    /// later is dropped on the caller's thread, and its handle is cancelled.
     ///
     /// When the system refuses to start a thread, the existing threads do the work in turn. If
     /// there is none, the closure runs on the calling thread before this method returns, and blocks
