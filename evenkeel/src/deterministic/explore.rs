@@ -122,7 +122,9 @@ fn chosen(one: Option<&str>, many: Option<&str>, seeds: Range<u64>) -> Result<Ra
         Some((from, to)) => (number(MANY, from)?, number(MANY, to)?),
     };
     if from >= to {
-        return Err(format!("{MANY} is \"{many}\", which has no seed in it"));
+        return Err(format!(
+            "{MANY} is \"{many}\", which has no seed in it: give {MANY}=5000, or the lesser number first, as in {MANY}=1000..2000"
+        ));
     }
     Ok(from..to)
 }
@@ -151,6 +153,8 @@ mod tests {
         ] {
             let words = chosen(one, many, 0..1).unwrap_err();
             assert!(words.starts_with("EVENKEEL_SEED"), "{words}");
+            let says_what_to_write = [": give", "the greatest seed is"];
+            assert!(says_what_to_write.iter().any(|say| words.contains(say)), "{words}");
         }
     }
 }

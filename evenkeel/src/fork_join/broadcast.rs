@@ -131,7 +131,9 @@ impl Handle {
         );
         let results = results.into_iter().map(|result| lock(&result.into_inner()).take());
         let results: Option<Vec<_>> = results.collect();
-        results.expect("broadcast is called on a runtime that has begun to end")
+        results.expect(
+            "broadcast is called on a runtime that has begun to end: call it before the shutdown",
+        )
     }
 }
 

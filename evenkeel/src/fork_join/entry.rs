@@ -67,6 +67,7 @@ impl Handle {
     /// let (a, b) = runtime.handle().install(|| join(|| 6, || 7));
     /// assert_eq!(a * b, 42);
     /// ```
+    #[track_caller]
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,
@@ -77,7 +78,10 @@ impl Handle {
         }
         let call = Call::new(|_: &Context| f());
         call.offer(self);
-        assert!(call.has_run(), "install is called on a runtime that has begun to end");
+        assert!(
+            call.has_run(),
+            "install is called on a runtime that has begun to end: call it before the shutdown"
+        );
         call.finish()
     }
 }
@@ -86,7 +90,8 @@ impl Runtime {
     /// As [`Handle::install`].
     ///
     /// # Panics
-    /// With the panic of `f`.
+    /// As [`Handle::install`].
+    #[track_caller]
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,

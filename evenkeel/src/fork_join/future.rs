@@ -164,7 +164,9 @@ impl<R> Fork<R> {
     /// Returns the result, which may be a panic, if it is there; none if the fork was not run.
     fn poll_result(&mut self, waker: &Waker) -> Poll<Option<thread::Result<R>>> {
         let Some(place) = &self.place else {
-            panic!("a fork is polled after its result has been taken")
+            panic!(
+                "a fork is polled after its result has been taken: keep the result, and poll it no more"
+            )
         };
         let result = ready!(place.poll(waker, &mut self.unit));
         self.place = None;
@@ -267,7 +269,9 @@ where
                 (first, second)
             }
             Stage::Forked(first, second) => (first, second),
-            Stage::Over => panic!("a join is polled after it was ready"),
+            Stage::Over => {
+                panic!("a join is polled after it was ready: keep the results, and poll it no more")
+            }
         };
         let Poll::Ready(result) = second.poll_result(cx.waker()) else {
             self.stage = Stage::Forked(first, second);

@@ -59,6 +59,12 @@ impl Addresses for &str {
     async fn resolve(self) -> Result<Vec<SocketAddr>> {
         match self.parse::<SocketAddr>() {
             Ok(address) => Ok(vec![address]),
+            Err(_) if !has_port(self) => Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "\"{self}\" ends with no port of 0 to 65535: write one, as in \"localhost:80\""
+                ),
+            )),
             Err(_) => look_up(self.to_owned()).await,
         }
     }
@@ -91,11 +97,15 @@ impl Addresses for (String, u16) {
     }
 }
 
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+}
+
 async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<SocketAddr>> {
     let shared = current::shared().ok_or_else(no_runtime)?;
     if shared.hooks.deterministic {
         return Err(Error::other(
-            "a deterministic run looks up no names: what they resolve to is not its own",
+            "a deterministic run looks up no names, which resolve to what is not its own: give addresses",
         ));
     }
     let addresses = spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await;
@@ -137,6 +147,8 @@ pub(super) async fn first<T, F: Future<Output = Result<T>>>(
         }
     }
     Err(failed.unwrap_or_else(|| {
-        Error::new(ErrorKind::InvalidInput, "the name of the host resolves to no address")
+        let words =
+            "there is no address to try: the list is empty, or the name of the host has none";
+        Error::new(ErrorKind::InvalidInput, words)
     }))
 }

@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 /// of another library.
 ///
 /// It must not block: set `O_NONBLOCK` before. What the system tells nothing of, such as a file on
-/// a disk, cannot wait here. Give a descriptor to one `AsyncFd`: a second one that waits fails with
-/// the system's error, such as `AlreadyExists`, or waits beside the first.
+/// a disk, cannot wait here: its waits fail with `PermissionDenied` on Linux. Give a descriptor to
+/// one `AsyncFd`: a second one that waits fails with `AlreadyExists`, or waits beside the first.
 ///
 /// # Examples
 /// ```

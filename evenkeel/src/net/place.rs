@@ -8,6 +8,7 @@ use crate::processor::context::{self, Context};
 use crate::processor::current;
 use crate::processor::shared::{Phase, Shared};
 use crate::readiness::{Registration, Set};
+use rustix::io::Errno;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::{Arc, OnceLock};
@@ -40,7 +41,7 @@ impl Place {
         let shared = current::shared().ok_or_else(no_runtime)?;
         if shared.hooks.deterministic {
             return Err(Error::other(
-                "a deterministic run has no sockets: its order would follow theirs",
+                "a deterministic run has no sockets, as its order would follow theirs: use channels, or an ordinary runtime",
             ));
         }
         let here = context::with_any(|context| {
@@ -54,7 +55,7 @@ impl Place {
             if self.get().is_some() {
                 return Ok(());
             }
-            let registration = Registration::enter(set, at, socket)?;
+            let registration = Registration::enter(set, at, socket).map_err(refused)?;
             self.0.set(registration).expect("one operation at a time registers");
         }
         if here != Some(at) {
@@ -143,6 +144,18 @@ fn gatherer(here: &Context) -> Option<usize> {
     let tended = shared.idle.set(gatherer).get().map_or(0, |set| set.tended());
     let comes = shared.idle.is_asleep(gatherer) || !readiness::is_overdue(here.now.get(), tended);
     comes.then_some(gatherer)
+}
+
+/// Says what to do about a descriptor that the system takes into no set.
+fn refused(error: Error) -> Error {
+    let words = match Errno::from_io_error(&error) {
+        Some(Errno::PERM) => {
+            "the system tells nothing of such a descriptor, as that of a file on a disk, which is always ready: use fs"
+        }
+        Some(Errno::EXIST) => "the descriptor waits in another AsyncFd already: share that one",
+        _ => return error,
+    };
+    Error::new(error.kind(), words)
 }
 
 pub(super) fn no_runtime() -> Error {

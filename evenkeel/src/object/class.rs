@@ -184,9 +184,9 @@ impl Class {
         self.homes.iter().filter(|homes| homes.load(Ordering::Relaxed) > 0).count() > 1
     }
 
-    /// Whether the runtime has a worker of this number.
-    pub(super) fn has_worker(&self, number: usize) -> bool {
-        number < self.homes.len()
+    /// Returns the number of the runtime's workers; zero for objects that were made outside of any.
+    pub(super) fn workers(&self) -> usize {
+        self.homes.len()
     }
 
     /// Counts operations, and steers the class if it is time.

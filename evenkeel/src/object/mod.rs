@@ -235,8 +235,17 @@ impl<T> Object<T> {
     pub fn at(mut self, number: usize) -> Self {
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object gets its home before it is cloned");
-        let has_worker = inner.class.has_worker(number);
-        assert!(has_worker, "there is no worker {number} in the runtime of this object");
+        let workers = inner.class.workers();
+        assert!(
+            workers > 0,
+            "Object::at: there is no worker {number}, as the object was made outside of a runtime: make it in a task \
+             or block_on"
+        );
+        assert!(
+            number < workers,
+            "Object::at: there is no worker {number} in the runtime of this object: give 0 to {}",
+            workers - 1
+        );
         inner.settle(Some(number));
         inner.door.pin(true);
         self

@@ -99,9 +99,19 @@ impl Handle {
     #[track_caller]
     #[must_use]
     pub fn current() -> Self {
-        Self::try_current().expect(
-            "there is no runtime here: call this in a task or inside Runtime::block_on, or keep a Handle",
-        )
+        Self::current_for("Handle::current")
+    }
+
+    /// Does the same for `function`, which the panic names.
+    #[track_caller]
+    pub(crate) fn current_for(function: &str) -> Self {
+        let Some(current) = Self::try_current() else {
+            panic!(
+                "{function} is called outside of a runtime: call it in a task, inside Runtime::block_on, or after \
+                 Runtime::enter"
+            )
+        };
+        current
     }
 
     /// Returns the runtime that the caller belongs to, if there is one: that of the running task or

@@ -94,7 +94,10 @@ impl WorkerThread {
     /// If the thread is a worker already.
     #[track_caller]
     pub fn run(mut self) {
-        assert!(!context::is_inside(), "`WorkerThread::run`: this thread is a worker already");
+        assert!(
+            !context::is_inside(),
+            "WorkerThread::run: this thread is a worker already: run each worker on a thread of its own"
+        );
         let cpu = self.cpu;
         let pinned = cpu.map_or(Ok(()), |cpu| {
             pin(cpu).map_err(|source| BuildError::Pin { worker: self.index, cpu, source })

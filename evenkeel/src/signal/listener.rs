@@ -48,7 +48,7 @@ use std::task::{Context, Poll, ready};
 pub fn signal(kind: SignalKind) -> Result<Signal> {
     if is_deterministic() {
         return Err(Error::other(
-            "a deterministic run has no signals: its order would follow theirs",
+            "a deterministic run has no signals, as its order would follow theirs: use channels, or an ordinary runtime",
         ));
     }
     let index = kind.index()?;

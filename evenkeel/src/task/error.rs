@@ -176,7 +176,7 @@ impl JoinError {
             Cause::Cancelled => "was cancelled",
             Cause::Stuck => "is stuck",
         };
-        panic!("task {} {what}: there is no panic to take", self.id)
+        panic!("task {} {what}, so there is no panic to take: ask is_panic first", self.id)
     }
 
     /// Returns the number of the task.

@@ -36,6 +36,14 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
+/// The panic of a call that needs the task of its handle.
+pub(super) const USED: &str =
+    "the handle has returned its output, and has no task any more: use it before it is awaited";
+
+/// The panic of a handle that is polled after it was ready.
+pub(super) const POLLED_AGAIN: &str =
+    "the handle has returned its output and is polled again: keep the output, and poll it no more";
+
 /// A task's handle: a future of its output.
 ///
 /// Dropping the handle detaches the task, which goes on. One allocation serves the task and its
@@ -177,7 +185,7 @@ impl<T> JoinHandle<T> {
     #[must_use]
     #[track_caller]
     pub fn task(&self) -> Task {
-        let header = self.live().expect("the handle has returned its output");
+        let header = self.live().expect(USED);
         Task::new(Reference::of(header))
     }
 
@@ -211,7 +219,7 @@ impl<T> JoinHandle<T> {
     /// If the handle has returned its output.
     #[track_caller]
     pub(super) fn leave_waker(&mut self, waker: &Waker) -> bool {
-        let live = self.live().expect("the handle has returned its output");
+        let live = self.live().expect(USED);
         // The task that has awaited it before does so no more.
         detect::joined(self.id);
         let word = live.state.load_joined();
@@ -309,7 +317,7 @@ impl<T> Future for JoinHandle<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let live = self.live().expect("the handle has returned its output and is polled again");
+        let live = self.live().expect(POLLED_AGAIN);
         let task = live.ptr();
         let word = live.state.load_joined();
         // A joiner that has waited needs no unit.

@@ -53,7 +53,9 @@ impl Future for Park {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let own = context::with(|context| {
             let task = context.and_then(|context| context.task());
-            let task = task.expect("evenkeel::task::park() is polled outside of a task");
+            let task = task.expect(
+                "evenkeel::task::park() is polled outside of a task: await it in a future that is spawned",
+            );
             if task.take_token() {
                 return None;
             }

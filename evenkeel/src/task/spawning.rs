@@ -60,7 +60,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    crate::Handle::current().spawn_blocking(closure)
+    crate::Handle::current_for("spawn_blocking").spawn_blocking(closure)
 }
 
 /// Configures a task before it is spawned, on the workers or as a local one.

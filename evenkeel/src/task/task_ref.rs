@@ -128,7 +128,10 @@ impl fmt::Debug for Task {
 #[must_use]
 #[track_caller]
 pub fn current() -> Task {
-    try_current().expect("evenkeel::task::current() is called outside of a task")
+    try_current().expect(
+        "evenkeel::task::current() is called outside of a task: call it in a future that is spawned, or call \
+         try_current",
+    )
 }
 
 /// Returns the task that is running, if the caller is inside one.

@@ -27,7 +27,7 @@ use crate::Handle;
 /// ```
 #[track_caller]
 pub fn pause() {
-    Handle::current().shared().stop_clock();
+    Handle::current_for("time::pause").shared().stop_clock();
 }
 
 /// Resumes the clock of the caller's runtime from where it stands. If it is not paused, nothing
@@ -53,7 +53,7 @@ pub fn pause() {
 /// ```
 #[track_caller]
 pub fn resume() {
-    let handle = Handle::current();
+    let handle = Handle::current_for("time::resume");
     assert!(
         !handle.shared().hooks.deterministic,
         "the clock of a deterministic run is never the machine's: it moves to the next deadline when nothing is ready"
@@ -90,7 +90,7 @@ pub fn resume() {
 /// });
 /// ```
 pub async fn advance(duration: Duration) {
-    let handle = Handle::current();
+    let handle = Handle::current_for("time::advance");
     let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     assert!(
         handle.shared().move_clock(nanos),

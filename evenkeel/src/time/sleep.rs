@@ -295,7 +295,10 @@ pub(crate) struct Over;
 
 #[cold]
 fn orphaned() -> ! {
-    panic!("the runtime that a timer belongs to has ended: its timers have ended with it")
+    panic!(
+        "the runtime that a timer belongs to has ended, and its timers with it: wait for them before its shutdown, \
+         or make new ones in another runtime"
+    )
 }
 
 impl Future for Sleep {

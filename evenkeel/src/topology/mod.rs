@@ -266,7 +266,7 @@ impl Topology {
     pub fn flat(cores: usize) -> Self {
         assert!(
             (1..=MAX_CPUS).contains(&cores),
-            "a machine has 1 to {MAX_CPUS} cores, not {cores}"
+            "a machine has 1 to {MAX_CPUS} cores, not {cores}: Topology::detect reads how many this one has"
         );
         Self::flat_of(0..cores)
     }

@@ -484,7 +484,10 @@ fn a_closure_is_installed_on_the_runtime_that_is_named() {
     let handle = one.handle();
     drop(one);
     let refused = catch_unwind(AssertUnwindSafe(|| handle.install(|| ())));
-    assert_eq!(message(refused), "install is called on a runtime that has begun to end");
+    assert_eq!(
+        message(refused),
+        "install is called on a runtime that has begun to end: call it before the shutdown"
+    );
 }
 
 /// The owner waits on the only worker, which polls no tasks meanwhile.

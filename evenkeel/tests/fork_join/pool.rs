@@ -241,7 +241,10 @@ fn a_broadcast_on_a_runtime_that_is_over_is_refused() {
     let handle = runtime.handle();
     drop(runtime);
     let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
-    assert_eq!(message(result), "broadcast is called on a runtime that has begun to end");
+    assert_eq!(
+        message(result),
+        "broadcast is called on a runtime that has begun to end: call it before the shutdown"
+    );
     handle.in_place_scope(|scope| scope.spawn_broadcast(|_, _| panic!("there is no worker")));
     handle.spawn_broadcast(|_| panic!("there is no worker"));
     assert_eq!(handle.metrics().spawned_outside, 0, "what is refused is not counted");
@@ -261,7 +264,10 @@ fn a_runtime_that_drains_takes_broadcasts_from_its_own_tasks_alone() {
     runtime.detach();
     let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
     bell.unpark();
-    assert_eq!(message(result), "broadcast is called on a runtime that has begun to end");
+    assert_eq!(
+        message(result),
+        "broadcast is called on a runtime that has begun to end: call it before the shutdown"
+    );
     assert_eq!(evenkeel::block_on(parked).unwrap(), [0, 1]);
 }
 

@@ -338,8 +338,17 @@ fn other_descriptors_wait_too() {
 
             // A file on a disk is always ready, and the system tells nothing of it.
             let file = AsyncFd::new(std::fs::File::open(std::env::current_exe().unwrap()).unwrap());
-            assert!(file.readable().await.is_err());
+            let refused = file.readable().await.unwrap_err();
+            assert!(refused.to_string().ends_with("which is always ready: use fs"), "{refused}");
             assert_eq!(file.read_with(|mut file| file.read(&mut [0; 4])).await.unwrap(), 4);
+
+            let (fd, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+            fd.set_nonblocking(true).unwrap();
+            let (first, second) = (AsyncFd::new(&fd), AsyncFd::new(&fd));
+            first.writable().await.unwrap();
+            let refused = second.writable().await.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+            assert!(refused.to_string().ends_with("share that one"), "{refused}");
         });
     });
 }

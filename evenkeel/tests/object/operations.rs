@@ -152,10 +152,15 @@ fn a_worker_that_is_none() {
     let runtime = runtime(2);
     for number in [2, 3, usize::MAX] {
         let text = message(|| drop(at(&runtime, number, ())));
-        assert!(text.contains(&format!("no worker {number}")), "{text}");
+        assert!(
+            text.ends_with(&format!(
+                "no worker {number} in the runtime of this object: give 0 to 1"
+            )),
+            "{text}"
+        );
     }
     let text = message(|| drop(Object::new(()).at(0)));
-    assert!(text.contains("no worker 0"), "{text}");
+    assert!(text.contains("no worker 0, as the object was made outside of a runtime"), "{text}");
 }
 
 #[test]

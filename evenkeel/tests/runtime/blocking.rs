@@ -256,7 +256,7 @@ fn a_closure_on_the_spawning_thread_is_inside_its_runtime_and_may_end_it() {
 }
 
 #[test]
-#[should_panic(expected = "no runtime here")]
+#[should_panic(expected = "spawn_blocking is called outside of a runtime")]
 fn outside_of_a_runtime() {
     drop(evenkeel::spawn_blocking(|| ()));
 }

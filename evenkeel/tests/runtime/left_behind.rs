@@ -256,7 +256,8 @@ fn the_error_says_what_to_do() {
     );
     let taken = catch_unwind(AssertUnwindSafe(|| error.into_panic()));
     let message = taken.unwrap_err().downcast::<String>().unwrap();
-    assert_eq!(*message, format!("task {id} is stuck: there is no panic to take"));
+    let words = "so there is no panic to take: ask is_panic first";
+    assert_eq!(*message, format!("task {id} is stuck, {words}"));
     release();
 }
 

@@ -1,8 +1,10 @@
 //! Panics of the library name the place of the call.
 
 use evenkeel::object::{Object, Placement};
+use evenkeel::sync::Semaphore;
+use evenkeel::task::JoinSet;
 use evenkeel::topology::Topology;
-use evenkeel::{Handle, Runtime};
+use evenkeel::{Builder, Handle, JoinHandle, Runtime};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::thread;
@@ -12,6 +14,11 @@ static HOOK: Mutex<()> = Mutex::new(());
 
 /// The file that the panic of `f` names. Other threads may panic meanwhile.
 fn file_of(f: impl FnOnce()) -> String {
+    panic_of(f).0
+}
+
+/// The file that the panic of `f` names, and its text. Other threads may panic meanwhile.
+fn panic_of(f: impl FnOnce()) -> (String, String) {
     static FILE: Mutex<String> = Mutex::new(String::new());
     let own = thread::current().id();
     let _hook = HOOK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -25,27 +32,43 @@ fn file_of(f: impl FnOnce()) -> String {
     }));
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     panic::set_hook(before);
-    assert!(result.is_err(), "it panics");
-    FILE.lock().expect("no panic while it is held").clone()
+    let payload = result.expect_err("it panics");
+    let text = payload.downcast::<String>().map_or_else(
+        |payload| payload.downcast::<&str>().expect("a text").to_string(),
+        |text| *text,
+    );
+    (FILE.lock().expect("no panic while it is held").clone(), text)
 }
 
+/// Each call, and what its panic says: what was called, or what to do.
 #[test]
-fn a_panic_names_the_file_that_calls() {
-    let calls: [(&str, fn()); 10] = [
-        ("spawn", || drop(evenkeel::spawn(async {}))),
-        ("spawn_blocking", || drop(evenkeel::spawn_blocking(|| ()))),
+fn a_panic_names_the_file_that_calls_and_what_to_do() {
+    let calls: [(&str, fn()); 19] = [
+        ("spawn is called outside", || drop(evenkeel::spawn(async {}))),
+        ("spawn_blocking is called outside", || drop(evenkeel::spawn_blocking(|| ()))),
         ("spawn_local", || drop(evenkeel::task::spawn_local(async {}))),
-        ("named spawn", || drop(evenkeel::task::Builder::new().name("a").spawn(async {}))),
-        ("current task", || drop(evenkeel::task::current())),
-        ("current runtime", || drop(Handle::current())),
-        ("Object::at", || drop(Object::new(0).at(7))),
-        ("Object::placed", || {
+        ("spawn is called outside", || {
+            drop(evenkeel::task::Builder::new().name("a").spawn(async {}))
+        }),
+        ("or call try_current", || drop(evenkeel::task::current())),
+        ("Handle::current is called outside", || drop(Handle::current())),
+        ("make it in a task or block_on", || drop(Object::new(0).at(7))),
+        ("before it is cloned", || {
             let object = Object::new(0);
             let _clone = object.clone();
             drop(object.placed("class", Placement::Home));
         }),
-        ("Topology::flat", || drop(Topology::flat(0))),
-        ("into_panic", || {
+        ("Topology::detect reads", || drop(Topology::flat(0))),
+        ("give an index into", || drop(Topology::flat(2).by_distance(2))),
+        ("give an index into", || _ = Topology::flat(2).distance(0, 2)),
+        ("time::pause is called outside", || evenkeel::time::pause()),
+        ("time::resume is called outside", || evenkeel::time::resume()),
+        ("add fewer", || Semaphore::new(usize::MAX - 1).add_permits(2)),
+        ("before the shutdown", || of_an_ended_runtime().install(|| ())),
+        ("before the shutdown", || drop(of_an_ended_runtime().broadcast(|_| ()))),
+        ("use it before it is awaited", || drop(awaited().task())),
+        ("use it before it is awaited", || drop(JoinSet::new().insert(awaited()))),
+        ("ask is_panic first", || {
             let runtime = Runtime::new().unwrap();
             let error = runtime.block_on(async {
                 let task = evenkeel::spawn(std::future::pending::<()>());
@@ -55,10 +78,24 @@ fn a_panic_names_the_file_that_calls() {
             drop(error.into_panic());
         }),
     ];
-    for (name, call) in calls {
-        let file = file_of(call);
-        assert!(file.ends_with("tests/values/panics.rs"), "{name}: {file}");
+    for (words, call) in calls {
+        let (file, text) = panic_of(call);
+        assert!(file.ends_with("tests/values/panics.rs"), "{words}: {file}");
+        assert!(text.contains(words), "{words}: {text}");
     }
+}
+
+fn of_an_ended_runtime() -> Handle {
+    let runtime = Builder::new().workers(1).build().unwrap();
+    runtime.handle()
+}
+
+/// A handle that has returned its output.
+fn awaited() -> JoinHandle<()> {
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let mut handle = runtime.spawn(async {});
+    runtime.block_on(&mut handle).unwrap();
+    handle
 }
 
 #[test]

@@ -132,6 +132,7 @@ impl Semaphore<()> {
     /// assert_eq!(semaphore.available_permits(), 2);
     /// ```
     #[inline]
+    #[track_caller]
     pub fn add_permits(&self, permits: usize) {
         self.object.given(permits);
         queue::add(&self.inner, permits);

@@ -156,6 +156,7 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
 }
 
 /// `V` of several permits: to the waiters, and the rest to the store.
+#[track_caller]
 pub(super) fn add(inner: &SpinLock<Inner<()>>, mut permits: usize) {
     while permits > 0 {
         let waker = {
@@ -171,10 +172,15 @@ pub(super) fn add(inner: &SpinLock<Inner<()>>, mut permits: usize) {
 
 impl Inner<()> {
     /// Puts `permits` permits into the store. There are no waiters.
+    #[track_caller]
     fn put_units(&mut self, permits: usize) {
         let count = self.count.checked_add(permits);
         let all = count.and_then(|count| count.checked_add(self.made.len()));
-        assert!(all.is_some(), "a semaphore has at most `usize::MAX` permits");
+        assert!(
+            all.is_some(),
+            "a semaphore has at most `usize::MAX` permits, and {permits} beside its {} are more: add fewer",
+            self.available()
+        );
         self.count += permits;
     }
 
@@ -227,7 +233,10 @@ impl<D> Inner<D> {
     fn put(&mut self, datum: D) {
         if self.count > 0 {
             let is_full = self.made.len() == usize::MAX - self.count;
-            assert!(!is_full, "a semaphore has at most `usize::MAX` permits");
+            assert!(
+                !is_full,
+                "a semaphore has at most `usize::MAX` permits, and this one has them: put back only what was taken"
+            );
         }
         self.made.push_back(datum);
     }

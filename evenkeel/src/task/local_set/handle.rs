@@ -5,6 +5,7 @@ use crate::raw_task::id::Id;
 use crate::task::abort_handle::{Abort, AbortHandle};
 use crate::task::budget::Unit;
 use crate::task::error::{Failure, JoinError};
+use crate::task::join::{POLLED_AGAIN, USED};
 use crate::task::outcome::Outcome;
 use std::fmt;
 use std::future::Future;
@@ -104,7 +105,7 @@ impl<T> LocalJoinHandle<T> {
     /// Returns, or panics if the handle has returned its output.
     #[track_caller]
     pub(in crate::task) fn assert_unused(&self) {
-        self.outcome.as_ref().expect("the handle has returned its output");
+        self.outcome.as_ref().expect(USED);
     }
 
     /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.
@@ -114,7 +115,7 @@ impl<T> LocalJoinHandle<T> {
     /// If the handle has returned its output.
     #[track_caller]
     pub(in crate::task) fn leave_waker(&mut self, waker: &Waker) -> bool {
-        let outcome = self.outcome.as_ref().expect("the handle has returned its output");
+        let outcome = self.outcome.as_ref().expect(USED);
         outcome.leave(waker)
     }
 
@@ -133,7 +134,7 @@ impl<T> Future for LocalJoinHandle<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { outcome, waking, unit } = &mut *self;
         let place = outcome.as_ref();
-        let place = place.expect("the handle has returned its output and is polled again");
+        let place = place.expect(POLLED_AGAIN);
         let result = ready!(place.poll(cx.waker(), unit));
         *outcome = None;
         Poll::Ready(result.map_err(|failure| failure.into_error(waking.id())))
