@@ -24,8 +24,9 @@ pin_project! {
     /// That of the wrapped future.
     ///
     /// # Panics
-    /// A poll panics if its future does. A panic of the caller's waker stays with that wake. If the handle's runtime is over, Tokio's timers and
-    /// sockets panic or fail as they do in such a runtime.
+    /// A poll panics if its future does. A panic of the caller's waker stays with that wake. If the
+    /// handle's runtime is over, Tokio's timers and sockets panic or fail as they do in such a
+    /// runtime.
     ///
     /// # Examples
     /// ```

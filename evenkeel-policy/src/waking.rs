@@ -25,8 +25,9 @@ pub const SERVED: u64 = super::readiness::OVERDUE;
 ///
 /// Set by a server and its clients as tasks of one runtime with two workers: with 16, 32 and 64
 /// connections that echo 64 bytes, an echo takes 7.4, 7.5 and 7.2 µs with this, 8.8, 9.7 and 8.4
-/// with [`SERVED`], and 6.2, 6.2 and 7.8 on Tokio's runtime (medians of ten rounds in turns). With 8
-/// connections a third less than this would do, at a third more processor time.
+/// with [`SERVED`], and 6.2, 6.2 and 7.8 on Tokio's runtime (medians of ten rounds in turns). With
+/// 8 connections it takes as long with both: a third of this would help there, at a third more
+/// processor time.
 pub const SERVED_ALONE: u64 = 50_000;
 
 /// Returns which of the two counts for tasks that sockets wake at a processor.
