@@ -8,9 +8,9 @@
 //! One lock guards all that both use. In one hold, the sender checks whether the receiver has gone;
 //! if not, it leaves the value, marks the channel as *over* and takes the waker. In one hold, the
 //! receiver checks whether the channel is over and leaves its waker. In one hold, a receiver
-//! that is closed or dropped marks itself as gone and takes out what is there for it. Wakers and
-//! values run a caller's code, so they are woken, cloned and dropped outside of the lock. The last
-//! of the two frees the memory.
+//! that is closed or dropped marks itself as gone and takes out what is there for it; one that is
+//! closed returns the value. Wakers and values run a caller's code, so they are woken, cloned and
+//! dropped outside of the lock. The last of the two frees the memory.
 //!
 //! # Why nothing is lost
 //! The lock orders a send and a check: the check finds the value, or the send finds the waker. It
@@ -153,20 +153,22 @@ impl<T> Future for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Stops waiting, as a drop does: the sender then has its value back.
-    pub(crate) fn close(&mut self) {
-        let Some(place) = self.place.take() else { return };
+    /// Stops waiting, as a drop does: the sender then has its value back. Returns the value if it
+    /// was sent before, since its sender takes it for received.
+    pub(crate) fn close(&mut self) -> Option<T> {
+        let place = self.place.take()?;
         let mut state = place.state.lock();
         state.is_deaf = true;
-        let left = (state.value.take(), state.waker.take());
+        let (value, waker) = (state.value.take(), state.waker.take());
         drop(state);
-        drop(left);
+        drop(waker);
+        value
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.close();
+        drop(self.close());
     }
 }
 
@@ -262,16 +264,31 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_that_is_closed_returns_what_was_sent_before() {
+        let (count, waker) = Count::new();
+        let (sender, mut receiver) = channel();
+        assert_eq!(poll(&mut receiver, &waker), Poll::Pending);
+        assert_eq!(sender.send(7), Ok(()));
+        assert_eq!((receiver.close(), receiver.close()), (Some(7), None));
+        assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Err(Gone)));
+        let (sender, mut receiver) = channel();
+        assert_eq!(poll(&mut receiver, &waker), Poll::Pending);
+        assert_eq!(receiver.close(), None);
+        assert_eq!((sender.send(8), Arc::strong_count(&count)), (Err(8), 2));
+    }
+
+    #[test]
     fn a_sender_takes_a_word_and_so_does_none() {
         assert_eq!(size_of::<Option<super::Sender<[u64; 9]>>>(), size_of::<usize>());
     }
 
-    /// A receiver that has left its waker is dropped during a send.
+    /// A receiver that has left its waker is closed during a send.
     #[test]
     fn a_receiver_may_go_while_it_is_sent_to() {
         const ROUNDS: u32 = 100_000;
         let (count, waker) = Count::new();
         let value = Arc::new(());
+        let mut closed = 0;
         let (give, take) = mpsc::sync_channel::<super::Sender<Arc<()>>>(1);
         let sending = std::thread::spawn({
             let value = Arc::clone(&value);
@@ -286,12 +303,12 @@ mod tests {
             assert_eq!(poll(&mut receiver, &waker), Poll::Pending);
             give.send(sender).unwrap();
             (0..round % 256).for_each(|_| std::hint::spin_loop());
-            drop(receiver);
+            closed += u32::from(receiver.close().is_some());
         }
         drop(give);
         let back = sending.join().unwrap();
-        // Each value has come back, or has woken and was dropped with its receiver.
-        assert_eq!(count.wakes() + back, ROUNDS);
+        // Each value has come back, or has woken and was returned by the close.
+        assert_eq!((count.wakes() + back, closed + back), (ROUNDS, ROUNDS));
         assert_eq!((Arc::strong_count(&value), Arc::strong_count(&count)), (1, 2));
     }
 }

@@ -464,9 +464,9 @@ impl<M: Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
         // The asker leaves the line of senders. Otherwise it would keep a place from other senders
         // until the future is dropped.
         self.send = None;
-        // From now on an answer comes too late, also while the future is kept.
-        self.reply.close();
-        Poll::Ready(Err(AskError::Elapsed))
+        // From now on an answer comes too late, also while the future is kept. One that has come
+        // since the asker looked was taken, as far as its sender knows.
+        Poll::Ready(self.reply.close().map_or(Err(AskError::Elapsed), answered))
     }
 }
 

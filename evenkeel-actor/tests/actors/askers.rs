@@ -3,12 +3,15 @@
 use crate::common::until::until;
 use crate::common::workers::on_workers;
 use evenkeel::budget;
+use evenkeel::time::sleep;
+use evenkeel_actor::kit::Probe;
 use evenkeel_actor::{Actor, Handled, ReplyTo, spawn};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 const ROUNDS: u32 = 50_000;
 
@@ -86,5 +89,48 @@ fn an_answered_ask_that_has_waited_leaves_none_of_its_wakers() {
         assert!(budget::unconstrained(async { poll() }).await);
         drop(ask);
         assert_eq!(Arc::strong_count(&still), 2);
+    });
+}
+
+/// A waker that answers when its last clone is dropped, and notes whether the asker gets it.
+#[derive(Default)]
+struct LastAct {
+    reply: Mutex<Option<ReplyTo<u32>>>,
+    is_taken: Arc<Mutex<Option<bool>>>,
+}
+
+impl Wake for LastAct {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for LastAct {
+    fn drop(&mut self) {
+        if let Some(reply) = self.reply.get_mut().unwrap().take() {
+            *self.is_taken.lock().unwrap() = Some(reply.try_send(7).is_ok());
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_comes_while_an_asker_finds_its_limit_over_is_not_lost() {
+    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let mut desk = Probe::<ReplyTo<u32>>::new();
+        let client = desk.actor();
+        let mut ask = pin!(client.ask(|reply| reply).timeout(Duration::from_secs(1)));
+        let last = Arc::new(LastAct::default());
+        let is_taken = last.is_taken.clone();
+        let waker = Waker::from(last.clone());
+        let mut poll = || ask.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        assert!(!budget::unconstrained(async { poll() }).await);
+        *last.reply.lock().unwrap() = Some(desk.receive().await.unwrap());
+        drop((waker, last));
+        // The timer uses up its clone of the waker, so the place for the answer has the last.
+        sleep(Duration::from_secs(2)).await;
+        assert_eq!(*is_taken.lock().unwrap(), None);
+        // This poll finds no answer, leaves another waker instead of that one, and then finds the
+        // limit over.
+        let answer = budget::unconstrained(ask).await;
+        assert_eq!((answer, *is_taken.lock().unwrap()), (Ok(7), Some(true)));
     });
 }
