@@ -115,8 +115,9 @@ impl System {
         P: Overflow,
     {
         let (actor, is_away) = (actor.clone(), actor.remote().is_some());
+        let any = actor.any();
         let tell = move |letter: &DeadLetter| actor.tell_news(M::from(letter.clone()));
-        self.subscribers().add(is_away, tell)
+        self.subscribers().add(any, is_away, tell)
     }
 
     /// Calls `f` with a record of each later dead letter, until the subscription is dropped. An

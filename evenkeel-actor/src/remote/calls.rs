@@ -40,11 +40,11 @@
 //! to a node that does not answer pile up. Calls without an asker are swept whenever the number of
 //! calls has doubled, and at the limit of calls to one node. Beyond that limit no call is opened.
 
-use super::limits::Sweeper;
 use crate::node::NodeId;
 use crate::node::wire::Failure;
 use crate::primitives::hash::Numbers;
 use crate::primitives::oneshot;
+use crate::primitives::sweeper::Sweeper;
 use crate::refs::away::Lease;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -311,11 +311,11 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::FIRST_SWEEP;
     use super::{Calls, Outcome};
     use crate::node::NodeId;
     use crate::node::wire::Failure;
     use crate::primitives::oneshot;
+    use crate::primitives::sweeper::FIRST_SWEEP;
     use std::cell::RefCell;
     use std::pin::Pin;
     use std::task::{Context, Poll, Waker};

@@ -2,10 +2,10 @@
 
 use super::error::NodeLost;
 use super::happened::{MOST, NodeEvent};
-use super::limits::Sweeper;
 use super::subscribers::Subscriber;
 use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
+use crate::primitives::sweeper::Sweeper;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::{Subscribed, Subscription};
 use evenkeel::budget;
@@ -62,7 +62,10 @@ struct All {
     /// The queues of listeners. Those of dropped ones are left out at the next event or sweep.
     queues: Vec<Weak<Shared>>,
     sweeper: Sweeper,
+    /// In the order of their numbers. Those of actors that have stopped are left out at the next
+    /// event or sweep.
     subscribers: Vec<Arc<Subscriber>>,
+    subscriber_sweeper: Sweeper,
     subscribed: u64,
     /// The last event of each node, for later listeners.
     last: Vec<(NodeId, NodeEvent)>,
@@ -103,12 +106,13 @@ impl Listeners {
         }
         drop(all);
         wake_all(wakers);
-        subscribers.iter().for_each(|subscriber| self.drain(subscriber));
-    }
-
-    fn drain(&self, subscriber: &Subscriber) {
-        if !subscriber.drain(&self.missed) {
-            self.unsubscribe(subscriber.number);
+        let is_gone = |subscriber: &&Arc<Subscriber>| !subscriber.drain(&self.missed);
+        let gone: Vec<_> = subscribers.iter().filter(is_gone).map(|gone| gone.number).collect();
+        if !gone.is_empty() {
+            // One pass for all.
+            let is_gone = |one: &mut Arc<Subscriber>| gone.binary_search(&one.number).is_ok();
+            let gone: Vec<_> = self.lock().subscribers.extract_if(.., is_gone).collect();
+            drop(gone);
         }
     }
 
@@ -125,11 +129,21 @@ impl Listeners {
         for (_, event) in &all.last {
             subscriber.push(event.clone(), &self.missed);
         }
+        let mut gone = Vec::new();
         if !all.is_over {
+            let len = all.subscribers.len();
+            if all.subscriber_sweeper.is_due(len, false, usize::MAX) {
+                gone.extend(all.subscribers.extract_if(.., |one| one.has_stopped()));
+                let left = all.subscribers.len();
+                all.subscriber_sweeper.swept(left);
+            }
             all.subscribers.push(Arc::clone(&subscriber));
         }
         drop(all);
-        self.drain(&subscriber);
+        drop(gone);
+        if !subscriber.drain(&self.missed) {
+            self.unsubscribe(number);
+        }
         Subscription::new(self, number)
     }
 
@@ -280,6 +294,7 @@ impl fmt::Debug for Events {
 mod tests {
     use super::{Listeners, MOST, NodeEvent};
     use crate::node::{DownReason, NodeId};
+    use crate::{Actor, Handled};
     use std::future::Future;
     use std::pin::pin;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -310,6 +325,38 @@ mod tests {
         drop(listeners.listen());
         assert_eq!(listeners.lock().queues.len(), 0);
         drop(kept);
+    }
+
+    /// Takes all events.
+    struct Sink;
+
+    impl Actor for Sink {
+        type Message = NodeEvent;
+
+        async fn handle(&mut self, _: NodeEvent, _context: &mut crate::Context<Self>) -> Handled {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn kept_subscriptions_of_actors_that_end_between_two_events_leave_nothing() {
+        crate::kit::run(1, |_| async {
+            let listeners: &'static Listeners = Box::leak(Box::default());
+            let left = || listeners.lock().subscribers.len();
+            let kept = crate::spawn(Sink);
+            listeners.subscribe(kept.clone()).keep();
+            for _ in 0..1_000 {
+                let actor = crate::spawn(Sink);
+                listeners.subscribe(actor.clone()).keep();
+                actor.stop();
+                actor.stopped().await;
+            }
+            assert!(left() < 200, "{} subscribers are left of 1,000 that have ended", left());
+            let node = NodeId::new(1);
+            listeners.tell(&NodeEvent::Down { node, reason: DownReason::Left, lost: 0 });
+            assert_eq!(left(), 1, "an event removes all that have ended");
+            listeners.end();
+        });
     }
 
     #[test]

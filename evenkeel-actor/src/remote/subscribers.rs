@@ -18,6 +18,7 @@
 //! is counted too.
 
 use super::happened::{MOST, NodeEvent};
+use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::Overflow;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::Told;
@@ -38,6 +39,7 @@ struct List {
 pub(super) struct Subscriber {
     pub(super) number: u64,
     list: Mutex<List>,
+    actor: AnyActor,
     tell: Box<dyn Fn(NodeEvent) -> Told + Send + Sync>,
 }
 
@@ -47,8 +49,14 @@ impl Subscriber {
         M: From<NodeEvent> + Send + 'static,
         P: Overflow,
     {
+        let any = actor.any();
         let tell = move |event| actor.tell_news(M::from(event));
-        Self { number, list: Mutex::default(), tell: Box::new(tell) }
+        Self { number, list: Mutex::default(), actor: any, tell: Box::new(tell) }
+    }
+
+    /// Returns whether the actor has stopped.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.actor.is_stopped()
     }
 
     fn lock(&self) -> MutexGuard<'_, List> {

@@ -20,13 +20,13 @@
 
 mod leases;
 
-use super::limits::Sweeper;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::Overflow;
 use crate::node::payload::PayloadError;
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Accounts;
 use crate::primitives::hash::Numbers;
+use crate::primitives::sweeper::Sweeper;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::refs::actor_ref::ActorRef;
 use crate::words::id::ActorId;

@@ -1,10 +1,11 @@
 //! The ties of a node with one other. Knows nothing of messages.
 
-use super::limits::{Limits, Sweeper};
+use super::limits::Limits;
 use crate::kin::peer::Peer as KinPeer;
 use crate::kin::witness::Witness;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
+use crate::primitives::sweeper::Sweeper;
 use crate::words::id::ActorId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;

@@ -23,6 +23,8 @@
 use super::System;
 use super::counters::Count;
 use super::subscription::{Subscribed, Subscription, Told};
+use crate::kin::control::AnyActor;
+use crate::primitives::sweeper::Sweeper;
 use crate::trace;
 use crate::words::dead_letter::{DeadLetter, DeadLetterKind};
 use crate::words::id::ActorId;
@@ -38,14 +40,21 @@ struct Subscriber {
     number: u64,
     /// Whether it is on another node.
     is_away: bool,
+    actor: AnyActor,
     tell: Arc<dyn Fn(&DeadLetter) -> Told + Send + Sync>,
+}
+
+/// Subscribers, in no order. Those that have stopped are left out at the next record or sweep.
+struct List {
+    all: Vec<Subscriber>,
+    sweeper: Sweeper,
 }
 
 /// The subscribers of a system.
 pub(crate) struct Subscribers {
     /// Whether there are any subscribers.
     any: AtomicBool,
-    list: Mutex<Vec<Subscriber>>,
+    list: Mutex<List>,
     next: AtomicU64,
     /// Actors of [`System::on_dead_letter`]: those spawned, each counted after it is, and those
     /// ended, each counted before it has.
@@ -57,24 +66,33 @@ impl Subscribers {
     pub(crate) const fn new() -> Self {
         Self {
             any: AtomicBool::new(false),
-            list: Mutex::new(Vec::new()),
+            list: Mutex::new(List { all: Vec::new(), sweeper: Sweeper::new() }),
             next: AtomicU64::new(0),
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
         }
     }
 
-    /// Adds a subscriber, which receives records through `tell`.
+    /// Adds an actor as a subscriber, which receives records through `tell`.
     pub(crate) fn add(
         &'static self,
+        actor: AnyActor,
         is_away: bool,
         tell: impl Fn(&DeadLetter) -> Told + Send + Sync + 'static,
     ) -> Subscription {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut gone = Vec::new();
         let mut list = self.lock();
-        list.push(Subscriber { number, is_away, tell: Arc::new(tell) });
+        let len = list.all.len();
+        if list.sweeper.is_due(len, false, usize::MAX) {
+            gone.extend(list.all.extract_if(.., |one| one.actor.is_stopped()));
+            let left = list.all.len();
+            list.sweeper.swept(left);
+        }
+        list.all.push(Subscriber { number, is_away, actor, tell: Arc::new(tell) });
         self.any.store(true, Ordering::Relaxed);
         drop(list);
+        drop(gone);
         Subscription::new(self, number)
     }
 
@@ -88,25 +106,31 @@ impl Subscribers {
         self.ended.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
+    fn lock(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Subscribed for Subscribers {
-    fn unsubscribe(&self, number: u64) {
+    /// Removes the subscribers of these numbers, in one pass.
+    fn remove(&self, numbers: &mut [u64]) {
+        numbers.sort_unstable();
+        let is_gone = |one: &mut Subscriber| numbers.binary_search(&one.number).is_ok();
         let mut list = self.lock();
-        let place = list.iter().position(|subscriber| subscriber.number == number);
-        let gone = place.map(|place| list.swap_remove(place));
-        self.any.store(!list.is_empty(), Ordering::Relaxed);
+        let gone: Vec<_> = list.all.extract_if(.., is_gone).collect();
+        self.any.store(!list.all.is_empty(), Ordering::Relaxed);
         drop(list);
         drop(gone);
     }
 }
 
+impl Subscribed for Subscribers {
+    fn unsubscribe(&self, number: u64) {
+        self.remove(&mut [number]);
+    }
+}
+
 impl fmt::Debug for Subscribers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscribers").field("amount", &self.lock().len()).finish()
+        f.debug_struct("Subscribers").field("amount", &self.lock().all.len()).finish()
     }
 }
 
@@ -158,8 +182,9 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         return system.counters().add(Count::Unrecorded, count);
     }
     let letter = DeadLetter { to, message: type_name::<M>(), kind, count };
-    let list = subscribers.lock().clone();
-    for Subscriber { number, is_away, tell } in list {
+    let list = subscribers.lock().all.clone();
+    let mut gone = Vec::new();
+    for Subscriber { number, is_away, tell, .. } in list {
         if is_away && ARRIVES.get() {
             system.counters().add(Count::Unrecorded, count);
             continue;
@@ -168,8 +193,11 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         match contain(|| tell(&letter)).unwrap_or(Told::Full) {
             Told::Taken => {}
             Told::Full => system.counters().add(Count::Unrecorded, count),
-            Told::Gone => subscribers.unsubscribe(number),
+            Told::Gone => gone.push(number),
         }
+    }
+    if !gone.is_empty() {
+        subscribers.remove(&mut gone);
     }
     TELLS.set(false);
 }
@@ -204,5 +232,42 @@ impl System {
     #[must_use]
     pub fn unrecorded_dead_letters(self) -> u64 {
         self.counters().sum(Count::Unrecorded)
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::note;
+    use crate::words::dead_letter::{DeadLetter, DeadLetterKind};
+    use crate::{Actor, Context, Handled, System, kit, spawn};
+
+    /// Takes all records.
+    struct Sink;
+
+    impl Actor for Sink {
+        type Message = DeadLetter;
+
+        async fn handle(&mut self, _: DeadLetter, _context: &mut Context<Self>) -> Handled {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn kept_subscriptions_of_actors_that_end_between_two_records_leave_nothing() {
+        kit::run(1, |_| async {
+            let system = System::current();
+            let left = || system.subscribers().lock().all.len();
+            let kept = spawn(Sink);
+            system.send_dead_letters_to(&kept).keep();
+            for _ in 0..1_000 {
+                let actor = spawn(Sink);
+                system.send_dead_letters_to(&actor).keep();
+                actor.stop();
+                actor.stopped().await;
+            }
+            assert!(left() < 200, "{} subscribers are left of 1,000 that have ended", left());
+            note::<u32>(system, None, DeadLetterKind::LateReply, 1);
+            assert_eq!(left(), 1, "a record removes all that have ended");
+        });
     }
 }
