@@ -8,6 +8,7 @@ use crate::mailbox::{Mailbox, note};
 use crate::words::event::Event;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::Public;
+use std::collections::VecDeque;
 
 /// Returns whether an order is an event of that actor: of a link, or else of a watch.
 fn is_of(order: &Order, actor: ActorId, link: bool) -> bool {
@@ -40,7 +41,7 @@ impl<M: Send + 'static> Own<'_, M> {
     pub(crate) fn unwatch(&self, other: &AnyActor) {
         let (me, it) = (self.0.id(), other.id());
         let forgotten = note(self.0, |kin, orders| {
-            let told: Vec<_> = orders.extract_if_of(it, false);
+            let told = extract(orders, it, false);
             (kin.watching.remove(&it), told)
         });
         if forgotten.is_ok_and(|(watched, _)| watched) {
@@ -69,7 +70,7 @@ impl<M: Send + 'static> Own<'_, M> {
     pub(crate) fn unlink(&self, other: &AnyActor) {
         let (me, it) = (self.0.id(), other.id());
         let known = note(self.0, |kin, orders| {
-            let told: Vec<_> = orders.extract_if_of(it, true);
+            let told = extract(orders, it, true);
             (kin.links.remove(&it), told)
         });
         if let Ok((Some(theirs), _)) = known {
@@ -78,20 +79,16 @@ impl<M: Send + 'static> Own<'_, M> {
     }
 }
 
-/// Takes events out of the orders.
-trait Extract {
-    fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order>;
-}
-
-impl Extract for std::collections::VecDeque<Order> {
-    fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order> {
-        // Most often there is none, however many orders there are.
-        if !self.iter().any(|order| is_of(order, actor, link)) {
-            return Vec::new();
-        }
-        let (told, kept): (Vec<_>, Vec<_>) =
-            self.drain(..).partition(|order| is_of(order, actor, link));
-        self.extend(kept);
-        told
+/// Takes events of that actor out of the orders, for the caller to drop without the lock.
+///
+/// # Cost
+/// One look at each order. There may be several events: an actor that has been watched again after
+/// its end is heard of again. Orders move only where one is taken out.
+fn extract(orders: &mut VecDeque<Order>, actor: ActorId, link: bool) -> Vec<Order> {
+    let (mut told, mut at) = (Vec::new(), 0);
+    while let Some(next) = orders.range(at..).position(|order| is_of(order, actor, link)) {
+        at += next;
+        told.extend(orders.remove(at));
     }
+    told
 }
