@@ -33,8 +33,9 @@
 //! # The last messages of a node
 //! A node counts as down when what has come from it is read, so that its answers and its steps of
 //! protocols count, and what is parked is delivered. The latter waits for a second at most, since
-//! an actor may never take what waits for it. What is parked then is dropped. A node that is shut
-//! out is down at once, and readers drop its frames as they come to them.
+//! an actor may never take what waits for it. What is parked then is delivered later if the node
+//! has left in order, and is dropped if it is lost. A node that is shut out is down at once, and
+//! readers drop its frames as they come to them.
 //!
 //! # Bad bytes
 //! The bytes are a peer's. Bytes that are no frame, and messages that the protocol does not allow

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::task::Waker;
 
 /// The lines of one peer.
@@ -18,6 +18,8 @@ use std::task::Waker;
 pub(crate) struct Parking {
     /// The number of lines, for a check without the lock. Changed under it.
     pub(super) lines: AtomicUsize,
+    /// Whether the lines were cleared, for porters that are busy. Set under the lock.
+    pub(super) is_cleared: AtomicBool,
     pub(super) state: Mutex<State>,
 }
 

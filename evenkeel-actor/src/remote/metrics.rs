@@ -25,7 +25,7 @@ pub struct NodeMetrics {
     /// Messages that were lost on this side with the nodes that they were for.
     pub messages_lost: u64,
     /// Messages that did not get to their actors: the actors had stopped, their mailboxes were
-    /// full, or the values were of another type.
+    /// full, the values were of another type, or their node was lost while they waited for room.
     pub undelivered: u64,
     /// The undelivered messages of another type than their actors take, and the answers of another
     /// type than their askers expect.

@@ -78,6 +78,10 @@ use std::sync::atomic::Ordering;
 /// actor of the lost node are told. A message that was sent to the node may have been handled or
 /// not.
 ///
+/// What has come from a node that leaves in order is delivered. If an actor has a full mailbox for
+/// more than a second, the node counts as down before that. What has come from a node that is lost
+/// otherwise, and finds no room within that second, becomes dead letters.
+///
 /// # The end
 /// A node has to leave before its runtime ends: until then its tasks run there, and dropping the
 /// runtime waits for them.

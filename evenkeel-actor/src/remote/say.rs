@@ -88,7 +88,7 @@ impl Inner {
         let is_answer = matches!(outcome, Outcome::Answer(_));
         if !self.calls.close(call, outcome) && is_answer {
             Counts::add(&self.counts.late);
-            note_dead(self.system, DeadLetterKind::LateReply);
+            note_dead(self.system, DeadLetterKind::LateReply, 1);
         }
     }
 }

@@ -121,6 +121,7 @@ impl Inner {
         // Once the host has the message, it is safe from the step that discards messages.
         self.multiplexer.flush();
         self.multiplexer.node_is_down(peer.id);
+        peer.parking.clear(peer);
         self.gone(peer);
         true
     }
@@ -128,6 +129,10 @@ impl Inner {
     /// Handles the transport's report that a node is down.
     pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
         if peer.falls() {
+            // What has come from a node that has left in order is delivered, however late.
+            if reason != DownReason::Left {
+                peer.parking.clear(peer);
+            }
             self.gone(peer);
             self.tell(&NodeEvent::Down { node: peer.id, reason, lost });
         }
@@ -136,7 +141,6 @@ impl Inner {
     /// Fails all that waits for a node.
     fn gone(&self, peer: &'static Peer) {
         peer.holds.end();
-        peer.parking.clear(peer);
         self.table.release_all(peer.id);
         peer.forget_leases();
         self.calls.node_is_down(peer.id);

@@ -11,6 +11,7 @@ use crate::system::dead_letters;
 use crate::words::dead_letter::DeadLetterKind;
 use evenkeel::internal::contain;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// An actor without room for a message, and the message.
 pub(super) type Full = (Arc<dyn Target<Peer>>, Wait);
@@ -52,15 +53,22 @@ impl Inner {
     /// Counts a message that has not got to its actor, and fails its calls.
     #[cold]
     pub(super) fn undelivered(&self, peer: &Peer, askers: Askers<'_>, why: Failure, detail: &str) {
-        Counts::add(&self.counts.undelivered);
-        dead_letters::arriving(|| note_dead(self.system, DeadLetterKind::Undelivered));
+        self.count_undelivered(1);
         askers.fail(peer, why, detail);
+    }
+
+    /// Counts messages that have not got to their actor.
+    #[cold]
+    pub(super) fn count_undelivered(&self, messages: u64) {
+        self.counts.undelivered.fetch_add(messages, Ordering::Relaxed);
+        let kind = DeadLetterKind::Undelivered;
+        dead_letters::arriving(|| note_dead(self.system, kind, messages));
     }
 }
 
-/// Notes a dead letter from another node, of which only the bytes were there.
-pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
-    dead_letters::note::<[u8; 0]>(system, None, kind, 1);
+/// Notes dead letters from another node, of which only the bytes were there.
+pub(crate) fn note_dead(system: System, kind: DeadLetterKind, messages: u64) {
+    dead_letters::note::<[u8; 0]>(system, None, kind, messages);
 }
 
 pub(super) fn stop(actor: &AnyActor, how: StopHow) {

@@ -18,7 +18,7 @@ pub enum DeadLetterKind {
     LateReply,
     /// Its actor had stopped or had a full mailbox, and there was no sender to return it to: it was
     /// published to a group, or it came from another node. Also a message from another node that
-    /// cannot be read.
+    /// cannot be read, or that waited for room when its node was lost.
     Undelivered,
 }
 

@@ -19,16 +19,18 @@
 //!
 //! # Why nothing stays, or is lost
 //! A line has a porter from the step that makes it. The porter waits for the mailbox, as a local
-//! sender does, and for the end of the peer, and for nothing else. That end
+//! sender does, and for the loss of the peer, and for nothing else. That loss
 //! [clears](Parking::clear) all lines, under the lock under which a porter leaves its waker too.
-//! The porter checks before each message whether the peer is down, as [readers](super::inbound) do.
-//! So of its batch it delivers at most the message that it is busy with. The porter also keeps the
+//! The porter checks before each message whether the lines were cleared. So of its batch it
+//! delivers at most the message that it is busy with. A peer that leaves in order is no loss: its
+//! lines get nothing more, and their porters go on until they are empty. The porter also keeps the
 //! actor: when this node leaves, its table forgets the actors that others know, and messages that
 //! came before are handled all the same. A message that joins a line has one of three ends. The
 //! porter delivers it; or the actor has ended, the message is a dead letter, and its asker is told;
-//! or it is dropped with its node. In the last case askers of third nodes are told, if the lost
-//! node has handed their questions on. A message counts as read once it is delivered: for the
-//! search for the [end of all work](super::collective) a parked message has not come.
+//! or it is dropped with its node, and is a dead letter too. In the last case askers of third nodes
+//! are told, if the lost node has handed their questions on. A message counts as read once it is
+//! delivered: for the search for the [end of all work](super::collective) a parked message has not
+//! come.
 //!
 //! # Memory
 //! When a line weighs [`HOLD`], the peer is told to [hold](super::holds) messages for this actor,
@@ -176,7 +178,7 @@ impl Parking {
         if state.is_closed {
             drop(state);
             contain(|| drop(wait));
-            return;
+            return peer.node.count_undelivered(1);
         }
         let weight = ITEM + length;
         let item = Item::Waits(wait, counts, weight);
@@ -298,12 +300,13 @@ impl Parking {
         true
     }
 
-    /// Drops what is parked, tells the askers of third nodes, and lets nothing be parked any more.
-    /// The peer is down, and was marked so before.
+    /// Drops what is parked, as dead letters, tells the askers of third nodes, and lets nothing be
+    /// parked any more. The peer is down, and was marked so before.
     pub(super) fn clear(&self, peer: &Peer) {
         let lines = {
             let mut state = self.lock();
             state.is_closed = true;
+            self.is_cleared.store(true, Ordering::Release);
             state.weight = 0;
             state.casts = 0;
             state.held = 0;
@@ -350,12 +353,14 @@ impl State {
     }
 }
 
-/// Drops messages of a peer that is down; `bytes` has the values that are not shared. An unread
-/// message may contain places for answers: their askers are told, since they do not end with the
-/// peer. The `Drop` of a message that was read is a caller's code.
+/// Drops messages of a peer that is lost; `bytes` has the values that are not shared. Each value is
+/// a dead letter, in one record for all. An unread message may contain places for answers: their
+/// askers are told, since they do not end with the peer. The `Drop` of a message that was read is a
+/// caller's code.
 fn drop_all(peer: &Peer, items: impl IntoIterator<Item = Item>, bytes: &[u8]) {
-    let mut at = 0;
+    let (mut at, mut values) = (0, 0);
     for item in items {
+        values += u64::from(!matches!(item, Item::Drain));
         if let Item::Tell(_, places, length, _) = item {
             let places = &bytes[at..at + places];
             at += places.len() + length;
@@ -364,4 +369,5 @@ fn drop_all(peer: &Peer, items: impl IntoIterator<Item = Item>, bytes: &[u8]) {
         }
         contain(|| drop(item));
     }
+    peer.node.count_undelivered(values);
 }

@@ -1,7 +1,7 @@
 //! The task that puts the messages of a line into its actor's mailbox.
 
 use super::super::askers::Askers;
-use super::super::inner::{Peer, Standing};
+use super::super::inner::Peer;
 use super::super::lines::{Delivered, Item};
 use super::super::table::{Target, Wait};
 use super::super::tell::{stop, tell_it};
@@ -48,7 +48,7 @@ pub(super) async fn carry(
         let (mut at, mut delivered) = (0, Delivered::default());
         let mut items = items.into_iter();
         while let Some(item) = items.next() {
-            if peer.standing() == Standing::Down {
+            if parking.is_cleared.load(Ordering::Acquire) {
                 return drop_all(peer, iter::once(item).chain(items), &bytes[at..]);
             }
             let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
@@ -92,11 +92,11 @@ pub(super) async fn carry(
 }
 
 /// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped
-/// here: its `Drop` is a caller's code, and a panic of it is contained. False if the peer is down,
-/// which ends the wait.
+/// here: its `Drop` is a caller's code, and a panic of it is contained. False if the lines were
+/// cleared, which ends the wait.
 async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
     let arrived = poll_fn(|context| {
-        if peer.standing() == Standing::Down {
+        if peer.parking.is_cleared.load(Ordering::Acquire) {
             return Poll::Ready(None);
         }
         match contain(|| wait.as_mut().poll(context)) {
@@ -111,6 +111,9 @@ async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
     if arrived == Some(false) {
         peer.node.undelivered(peer, Askers::default(), Failure::Ended, "");
         peer.node.table.note_stopped(to);
+    }
+    if arrived.is_none() {
+        peer.node.count_undelivered(1);
     }
     arrived.is_some()
 }

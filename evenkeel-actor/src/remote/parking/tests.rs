@@ -5,10 +5,10 @@ use super::super::calls::Outcome;
 use super::super::deliver::deliver;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
-use crate::Builder;
 use crate::node::wire::{Failure, PlacesBuf};
 use crate::node::{NodeId, payload};
 use crate::primitives::oneshot;
+use crate::{Builder, DeadLetterKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,6 +48,20 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
         assert_eq!(carried(), at_end);
         let given = given.lock().unwrap();
         assert!(given.len() as u64 <= 4 + at_end && given.is_sorted(), "{given:?}");
+        // Each of the others is a dead letter.
+        let undelivered = inner.counts.undelivered.load(Ordering::SeqCst);
+        assert_eq!(given.len() as u64 + undelivered, 40);
+        let dead = inner.system.dead_letters_of(DeadLetterKind::Undelivered);
+        assert_eq!(dead, undelivered);
+        drop(given);
+        // So is one that a reader has found a full mailbox for just before.
+        let notes = Notes { given: Given::default(), may: Arc::default() };
+        let actor = Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap();
+        let to = actor.slot_in(&inner.table, NodeId::new(1)).expect("it is here");
+        let mut bytes = Vec::new();
+        payload::put(&1_u64, &mut bytes).unwrap();
+        (0..2).for_each(|_| _ = deliver(peer, to, Askers::default(), &bytes));
+        assert_eq!(inner.counts.undelivered.load(Ordering::SeqCst), undelivered + 1);
     });
     evenkeel::block_on(task).unwrap();
 }
