@@ -83,8 +83,10 @@ use std::sync::atomic::Ordering;
 /// otherwise, and finds no room within that second, becomes dead letters.
 ///
 /// # The end
-/// A node has to leave before its runtime ends: until then its tasks run there, and dropping the
-/// runtime waits for them.
+/// A node has to leave before its runtime ends: until then its tasks run there. If it does not, the
+/// end of the runtime drops these tasks and takes the node out of its job. Other nodes then take it
+/// for lost if its transport is driven by a [task](super::Hosting::Task), and for one that has left
+/// if it is driven by a thread.
 ///
 /// # Memory
 /// Some 8 kilobytes of each node are never freed, and 3 more for each other node, since remote

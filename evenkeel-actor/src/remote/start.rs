@@ -10,6 +10,7 @@ use super::inner::{Counts, Inner, Peer};
 use super::leaving::{Ending, Owner};
 use super::limits::Limits;
 use super::node::Node;
+use super::scope;
 use super::scripts::Scripts;
 use super::senders::{Senders, has_one_thread};
 use super::table::Table;
@@ -364,7 +365,11 @@ impl NodeBuilder {
         assert!(peers.is_ok(), "they are set here alone");
         // A host that is a task flushes itself.
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
-            drop(handle.spawn(flusher));
+            let runs = Runs(inner);
+            drop(handle.spawn(async move {
+                let _runs = runs;
+                flusher.await;
+            }));
         }
         inner.system.set_node(number.number());
         // Before any task can send, so that it arrives first.
@@ -389,6 +394,19 @@ fn fit(packing: Packing, longest_frame: usize) -> Packing {
     let frame = packing.frame.min(longest_frame / 2).max(8);
     let longest_message = packing.longest_message.min(longest_frame.saturating_sub(frame));
     Packing { frame, longest_message, ..packing }
+}
+
+/// In the tasks of a node whose host is a thread: the node leaves the job when its runtime ends and
+/// drops them. Nothing reads its frames from then on.
+struct Runs(&'static Inner);
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        let node = self.0;
+        if !node.has_left.load(Ordering::SeqCst) {
+            contain(|| scope::once_written(move || node.leave()));
+        }
+    }
 }
 
 /// Notes at its drop, also during a panic, that the host is gone: then the node leaves the job.

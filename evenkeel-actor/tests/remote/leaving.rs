@@ -154,3 +154,21 @@ fn a_node_that_has_left_publishes_nothing_and_keeps_no_actor() {
         });
     });
 }
+
+#[test]
+fn a_node_whose_runtime_ends_before_it_leaves_is_down() {
+    ends(|| {
+        for workers in [1, 2] {
+            let mut world = World::new(2, workers, Faults::default());
+            let (runtime, node) = world.nodes.pop().unwrap();
+            let mut events = world.nodes[0].1.events();
+            drop(runtime);
+            world.on(0, async move |node| {
+                while !events.next().await.unwrap().is_loss() {}
+                assert!(node.barrier().await.is_err());
+                assert!(node.locate::<Message>(id(1), "any").await.is_err());
+            });
+            drop(node);
+        }
+    });
+}
