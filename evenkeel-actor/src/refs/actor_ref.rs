@@ -34,7 +34,8 @@ use std::sync::Arc;
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent. For an actor of
 /// another node, [closures and forks](crate::remote::Node#messages) that a task starts are other
-/// senders.
+/// senders, and order holds for the references of each policy. Between references of two policies
+/// there is none: a message by one may overtake a message by the other that waits for room.
 ///
 /// # Examples
 /// ```

@@ -458,6 +458,9 @@ impl Node {
     /// If there are several nodes, receivers on other nodes are kept from then on, each until it is
     /// stopped or this node is gone. Actors that are only referred to in the message are not.
     ///
+    /// A cast to several nodes keeps no order with the sender's other casts, or with its sends: it
+    /// comes by way of other nodes.
+    ///
     /// # Errors
     /// Fails if the message cannot be written, or is too long. It cannot contain a
     /// [`ReplyTo`](crate::ReplyTo). If the message is too long only with the name of one of the
