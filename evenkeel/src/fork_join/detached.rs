@@ -4,9 +4,10 @@
 //! runtime spawns lies in that worker's deque; a job from another thread is an errand.
 //!
 //! A runtime that aborts ends after its jobs too, but drops them: the worker that comes to a job
-//! drops the closure instead of calling it, and one that spawns a job drops it at once. So jobs
-//! that spawn jobs without end come to an end. The joins and scopes of jobs that have begun go on,
-//! because threads wait for them: their jobs are not detached.
+//! drops the closure instead of calling it. So jobs that spawn jobs without end come to an end. Not
+//! the spawner drops a job: the closure's destructor would run inside of the call, under the
+//! spawner's locks. The joins and scopes of jobs that have begun go on, because threads wait for
+//! them: their jobs are not detached.
 
 #![allow(unsafe_code, reason = "a job in a deque may borrow, which these do not")]
 
@@ -18,12 +19,14 @@ use crate::processor::shared::{Phase, Shared};
 use crate::runtime::Handle;
 use crate::scheduler;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Spawns `job` on some worker of the runtime that the caller belongs to, or else of a default one,
 /// without waiting for it. A runtime that [drains](crate::Shutdown::Drain) ends after it. One that
 /// aborts, also after a [deadline](crate::Shutdown::Deadline) or because its
-/// [`Runtime`](crate::Runtime) is dropped, drops the jobs that have not begun, and each new one.
+/// [`Runtime`](crate::Runtime) is dropped, drops the jobs that have not begun, and each new one. A
+/// closure that is under way then waits in vain for a job's effect: have it wait for something that
+/// the job's destructor ends as well, such as a channel.
 ///
 /// If a worker spawns it, the job lies in that worker's deque. A thief takes the oldest job there.
 /// The worker itself takes the youngest, as soon as it has returned from the closure that it runs,
@@ -80,7 +83,8 @@ where
 }
 
 /// Has each worker run `op` once, as [`broadcast`](super::broadcast()) does, without waiting. A
-/// runtime that aborts drops the parts that have not begun, as it drops the jobs of [`spawn`].
+/// runtime that aborts before any part has begun drops all of them, as it drops the jobs of
+/// [`spawn`].
 ///
 /// A panic in it goes to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
@@ -179,19 +183,21 @@ impl Handle {
     {
         let (shared, op) = (self.shared(), Arc::new(op));
         let workers = self.workers();
+        // The first part that a worker comes to decides for all: parts may wait for each other.
+        let drops = Arc::new(OnceLock::new());
         scheduler::broadcast::send(shared, |index| {
-            let (shared, op) = (shared.clone(), op.clone());
+            let (shared, op, drops) = (shared.clone(), op.clone(), drops.clone());
             let part = move || op(BroadcastContext::new(index, workers));
-            Box::new(move || run(&shared, part))
+            Box::new(move || {
+                let drops = *drops.get_or_init(|| aborts(&shared));
+                run_unless(drops, &shared, part);
+            })
         });
     }
 }
 
 /// Puts a job into the worker's deque.
 fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
-    if aborts(context.shared()) {
-        return contain(context.shared(), || drop(job));
-    }
     let job = count(context, job);
     // SAFETY: it borrows nothing.
     unsafe { spawned::push(context, job) }
@@ -199,9 +205,6 @@ fn push(context: &Context, job: impl FnOnce() + Send + 'static) {
 
 /// Puts a job into the worker's queue.
 fn push_fifo(context: &Context, job: impl FnOnce() + Send + 'static) {
-    if aborts(context.shared()) {
-        return contain(context.shared(), || drop(job));
-    }
     let job = count(context, job);
     // SAFETY: it borrows nothing, and the queue is there as long as its worker.
     unsafe { spawned::push_fifo(context, false, &context.seat.processor().fifo, job) }
@@ -233,12 +236,13 @@ fn aborts(shared: &Shared) -> bool {
 
 /// Runs a job, or drops it if the runtime aborts.
 fn run(shared: &Shared, job: impl FnOnce()) {
-    contain(shared, || if aborts(shared) { drop(job) } else { job() });
+    run_unless(aborts(shared), shared, job);
 }
 
-/// Calls `f` on behalf of a job, and reports its panic.
-fn contain(shared: &Shared, f: impl FnOnce()) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(f)) {
+/// Runs a job, or drops it, and reports its panic.
+fn run_unless(drops: bool, shared: &Shared, job: impl FnOnce()) {
+    let run = || if drops { drop(job) } else { job() };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         unwind::contain(|| match &shared.hooks.job_panic {
             Some(hook) => hook(panic),
             // The process's panic hook has reported it.

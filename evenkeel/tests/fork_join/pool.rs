@@ -444,11 +444,11 @@ fn jobs_that_have_not_begun_are_dropped_once_a_runtime_aborts() {
             until(|| Arc::strong_count(&waits) == 1);
             let before = Arc::strong_count(&inside);
             fork_join::spawn(third);
-            let is_dropped = Arc::strong_count(&inside) == before - 1;
+            let is_kept = Arc::strong_count(&inside) == before;
             // Threads wait for these.
             let mut halves = join(|| 1, || 2);
             scope(|scope| scope.spawn(|_| halves.0 += 10));
-            sender.send(Some((is_dropped, halves))).unwrap();
+            sender.send(Some((is_kept, halves))).unwrap();
             drop(release);
         });
         assert_eq!(receiver.recv().unwrap(), None, "it has begun");
@@ -461,6 +461,23 @@ fn jobs_that_have_not_begun_are_dropped_once_a_runtime_aborts() {
         assert_eq!(receiver.recv().unwrap(), Some((true, (11, 2))));
         assert_eq!((ran.load(Ordering::Relaxed), Arc::strong_count(&kept)), (0, 1), "{mode:?}");
         assert_eq!(panics.load(Ordering::Relaxed), 1, "a destructor's panic goes to the hook");
+    }
+}
+
+#[test]
+fn parts_that_wait_for_each_other_all_run_although_the_runtime_aborts() {
+    let _watchdog = watchdog();
+    for _ in 0..100 {
+        let runtime = runtime(2);
+        let (barrier, ran) = (Arc::new(Barrier::new(2)), Arc::new(AtomicUsize::new(0)));
+        let (both, counted) = (barrier.clone(), ran.clone());
+        runtime.handle().spawn_broadcast(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            both.wait();
+        });
+        drop(runtime);
+        let ran = ran.load(Ordering::Relaxed);
+        assert!(ran == 0 || ran == 2, "{ran} parts have run");
     }
 }
 
