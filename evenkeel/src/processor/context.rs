@@ -317,14 +317,14 @@ impl Context {
     pub(crate) fn begin_drop(&self, task: TaskPtr) {
         self.task.set(task.as_ptr());
         let published = &self.seat.processor().published;
-        published.drops.store(true, Ordering::Relaxed);
+        published.drops.store(task.as_ptr(), Ordering::Relaxed);
         // A thread that sees this task there sees that it is dropped.
         published.polled.store(task.as_ptr(), Ordering::Release);
     }
 
     /// Says that the task whose future was dropped is complete.
     pub(crate) fn end_drop(&self) {
-        self.seat.processor().published.drops.store(false, Ordering::Relaxed);
+        self.seat.processor().published.drops.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Ends the poll.

@@ -102,8 +102,8 @@ pub(crate) struct Published {
     /// Until when other threads want the workers' cores, by the last worker that has lost its own.
     /// A hint.
     pub(crate) contended_until: AtomicU64,
-    /// Whether the thread drops the future of the `polled` task, which was aborted.
-    pub(crate) drops: std::sync::atomic::AtomicBool,
+    /// The aborted task whose future the thread drops, or null: it is the `polled` one then.
+    pub(crate) drops: std::sync::atomic::AtomicPtr<Header>,
 }
 
 // The models' atomics are larger, and those of 32 bits smaller.
@@ -180,7 +180,7 @@ impl Processor {
                 keeps: AtomicBool::new(false),
                 serves: AtomicBool::new(false),
                 contended_until: AtomicU64::new(0),
-                drops: false.into(),
+                drops: std::sync::atomic::AtomicPtr::new(ptr::null_mut()),
             }),
             inbox: CachePadded::new(Inbox::new()),
             bell: CachePadded::new(Bell::new()),

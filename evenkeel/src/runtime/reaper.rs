@@ -47,7 +47,7 @@ use std::time::{Duration, Instant};
 
 /// How long a destructor may take before another thread goes on with the other tasks. An estimate:
 /// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
-const PATIENCE: Duration = Duration::from_millis(5);
+pub(super) const PATIENCE: Duration = Duration::from_millis(5);
 
 /// How long a destructor may take, once the ender has left, before its handle is given up. An
 /// estimate: longer than a busy system keeps a thread from running, which would pass for stuck; no
@@ -82,11 +82,13 @@ struct Dropping {
     since: Instant,
     /// Whether its handle is given up.
     is_given_up: bool,
+    /// Whether a worker drops it, and no reaper.
+    by_worker: bool,
 }
 
 impl Dropping {
-    fn begins(task: Reference) -> Self {
-        Self { task, since: Instant::now(), is_given_up: false }
+    fn begins(task: Reference, by_worker: bool) -> Self {
+        Self { task, since: Instant::now(), is_given_up: false, by_worker }
     }
 }
 
@@ -148,7 +150,7 @@ impl Reaper {
         let mut state = lock(&self.state);
         state.is_left = true;
         let mut stuck = state.take_stuck(PATIENCE);
-        state.dropping.extend(dropped.into_iter().map(Dropping::begins));
+        state.dropping.extend(dropped.into_iter().map(|task| Dropping::begins(task, true)));
         if !state.is_done() && !state.is_watched && !self.start_watch(&mut state) {
             // No thread looks later.
             stuck.extend(state.take_stuck(Duration::ZERO));
@@ -174,7 +176,7 @@ impl Reaper {
         let mut state = lock(&self.state);
         let mut seen = None;
         loop {
-            let is_idle = state.dropping.is_empty();
+            let is_idle = state.dropping.iter().all(|dropping| dropping.by_worker);
             let is_needed = !state.queue.is_empty() && (is_idle || seen == Some(state.taken));
             if is_needed && (is_idle || state.threads < MOST_THREADS) {
                 state.is_watched = false;
@@ -206,7 +208,7 @@ impl Reaper {
         while let Some(task) = state.queue.pop_front() {
             let (id, own) = (task.live().footer().id, Reference::of(task.live()));
             state.taken += 1;
-            state.dropping.push(Dropping::begins(own));
+            state.dropping.push(Dropping::begins(own, false));
             drop(state);
             run::cancel_elsewhere(&self.shared, task);
             state = lock(&self.state);

@@ -32,7 +32,7 @@ use super::block_on::Deaf;
 use super::blocking;
 use super::handle::Handle;
 use super::late_thread::Threads;
-use super::reaper::Reaper;
+use super::reaper::{PATIENCE, Reaper};
 use crate::primitives::lock;
 use crate::processor::shared::{Phase, Shared};
 use crate::processor::{Processor, current};
@@ -285,7 +285,8 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         let ending = shared.ending();
         report.workers_left_behind = ending.threads - ending.left - ending.helpers;
         drop(ending);
-        report.stuck = give_up(stuck(shared, &reaper));
+        let turn = limits.map_or(TURN, |(_, grace)| TURN.min(grace / 2)).max(PATIENCE);
+        report.stuck = give_up(stuck(shared, &reaper, turn));
         lock(threads).clear();
         driver::orphan(shared);
     }
@@ -328,7 +329,9 @@ fn sweep_until(
 
 /// The tasks inside a poll or a destructor: those that were not complete, that no sweep has found
 /// in a queue, and that no thread has in hand for a queue. Each may have become complete meanwhile.
-fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
+/// Those that a worker has begun to drop within `turn` are aborted, and the reapers' watch has
+/// them.
+fn stuck(shared: &Shared, reaper: &Arc<Reaper>, turn: Duration) -> Vec<Reference> {
     let address = |task: &Reference| task.live().ptr().as_ptr().addr();
     let until = Instant::now() + LOCKED;
     let processors = shared.processors.iter();
@@ -353,9 +356,17 @@ fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
     };
     let is_dropped = |task: &Reference| {
         let lasts = inside.get(&address(task)).copied().flatten();
-        lasts.is_some_and(|lasts| u128::from(lasts) < TURN.as_nanos())
+        lasts.is_some_and(|lasts| u128::from(lasts) < turn.as_nanos())
     };
     let (dropped, mut stuck) = tasks.into_iter().partition::<Vec<_>, _>(is_dropped);
+    let mut ending = shared.ending();
+    for task in dropped.iter().map(|task| TaskInfo::of(task.live())) {
+        // One that was aborted before the runtime was is not noted yet.
+        if ending.aborted.iter().all(|noted| noted.id != task.id) {
+            ending.aborted.push(task);
+        }
+    }
+    drop(ending);
     stuck.extend(reaper.leave(dropped));
     stuck
 }

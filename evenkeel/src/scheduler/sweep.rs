@@ -128,11 +128,17 @@ pub(crate) fn inside(shared: &Shared) -> HashMap<usize, Option<u64>> {
     let inside = |processor: &Processor| {
         let published = &processor.published;
         let polled = published.polled.load(Ordering::Acquire);
-        let drops = published.drops.load(Ordering::Relaxed);
+        let drops = published.drops.load(Ordering::Relaxed) == polled;
         let batch = published.batch.load(Ordering::Relaxed);
         (polled.addr(), drops.then(|| now.saturating_sub(batch)))
     };
-    shared.processors.iter().map(inside).collect()
+    let mut all = HashMap::new();
+    for (address, dropped) in shared.processors.iter().map(inside) {
+        // Another thread may have polled the task before this one drops it.
+        let known = all.entry(address).or_insert(dropped);
+        *known = known.or(dropped);
+    }
+    all
 }
 
 /// Returns the task that the thread of `processor` polls, as far as it can be told: a processor
