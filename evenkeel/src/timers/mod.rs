@@ -324,7 +324,8 @@ impl Timers {
         while !due.is_full() {
             let mut entry = wheel.pop(now >> *tick_bits);
             if entry.is_none() && clock.stands() {
-                entry = wheel.pop_exact(now);
+                // A tick is the first one that is not before the deadline.
+                entry = wheel.pop_exact(now, (now >> *tick_bits).saturating_add(1));
             }
             let Some(entry) = entry else {
                 self.publish(&mut inner);

@@ -311,8 +311,13 @@ impl Wheel {
     }
 
     /// Takes out the earliest timer if its deadline is at most `deadline`, to the nanosecond, where
-    /// [`pop`](Self::pop) goes by ticks.
-    pub(crate) fn pop_exact(&mut self, deadline: u64) -> Option<NonNull<Entry>> {
+    /// [`pop`](Self::pop) goes by ticks. `last` is a tick that no such timer's is beyond: a slot
+    /// that begins later is not sorted in vain.
+    pub(crate) fn pop_exact(&mut self, deadline: u64, last: u64) -> Option<NonNull<Entry>> {
+        let (level, digit) = self.first()?;
+        if self.beginning(level, digit) > last {
+            return None;
+        }
         let (entry, _) = self.first_exact().filter(|&(_, own)| own <= deadline)?;
         // SAFETY: the node is in this wheel.
         unsafe { self.remove(entry) };

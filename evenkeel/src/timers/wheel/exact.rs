@@ -45,6 +45,7 @@ impl Exact {
     pub(super) fn set_slot(&mut self, slot: usize) {
         debug_assert!(self.is_empty(), "the timers belong to the former slot");
         self.slot = Some(slot);
+        self.next = FIRST;
     }
 
     /// Leaves the slot, which has no timers. Later ones go into its list.

@@ -145,7 +145,7 @@ proptest! {
         let mut late = late.into_iter();
         while let Some((&(deadline, _), _)) = model.first_key_value() {
             prop_assert_eq!(wheel.earliest(), Some(deadline));
-            while let Some(entry) = wheel.pop_exact(deadline) {
+            while let Some(entry) = wheel.pop_exact(deadline, deadline.div_ceil(TICK)) {
                 let ((own, _), node) = model.pop_first().unwrap();
                 prop_assert_eq!((own, node), (deadline, entry));
             }
