@@ -9,7 +9,14 @@
 //! 2. The driver builds the runtime, sends the handle or the error to the starter, and drives.
 //! 3. The starter publishes the handle. From then on no thread takes the lock.
 //!
+//! The driver calls the wakers of all futures that wait for its timers and sockets. If one panics,
+//! the driver ends, and with it Tokio's own state: it cannot be driven again. Later polls [say
+//! so](check).
+//!
 //! # Rejected
+//! *A waker of its own for each wrapped future, which contains panics.* The future's own waits
+//! would see a foreign waker, and no longer that of an evenkeel task: each wake would cost more,
+//! and the deadlock detector would not know the waits.
 //! *A runtime that the starter builds.* If the system then refuses the thread, the starter drops
 //! the runtime, and Tokio forbids that inside of its own async code.
 //! *A runtime with worker threads of Tokio's.* It is driven without help, but costs a second thread
@@ -18,6 +25,7 @@
 use crate::StartError;
 use std::future::pending;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -27,6 +35,8 @@ use tokio::runtime::{Builder, Handle};
 const NAME: &str = "evenkeel-compat";
 
 static HANDLE: OnceLock<Handle> = OnceLock::new();
+/// Whether the driver has ended, by a panic.
+static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 /// Held by the starter.
 static STARTS: Mutex<()> = Mutex::new(());
 
@@ -102,6 +112,27 @@ fn drive(ready: &Sender<io::Result<Handle>>) {
     };
     ready.send(answer).expect("the starter waits for the answer");
     if let Some(runtime) = runtime {
+        let _ends = Ends;
         runtime.block_on(pending::<()>());
     }
+}
+
+/// Notes the end of the driver.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        // It comes before nothing else.
+        HAS_ENDED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Panics if this is a handle of this crate's runtime, and the driver has ended.
+pub(crate) fn check(handle: &Handle) {
+    let is_own = || HANDLE.get().is_some_and(|own| own.id() == handle.id());
+    assert!(
+        !HAS_ENDED.load(Ordering::Relaxed) || !is_own(),
+        "`evenkeel_compat`: a waker has panicked on the thread that drives Tokio's runtime, and \
+         ended it: this future would wait for ever. Find the waker in the output of that thread"
+    );
 }

@@ -1,15 +1,13 @@
 //! A future whose polls and drop are inside the context of a Tokio runtime.
 
+use crate::background;
 use crate::context::enter_to_drop;
 use crate::handle;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 
 pin_project! {
@@ -24,9 +22,9 @@ pin_project! {
     /// That of the wrapped future.
     ///
     /// # Panics
-    /// A poll panics if its future does. A panic of the caller's waker stays with that wake. If the
-    /// handle's runtime is over, Tokio's timers and sockets panic or fail as they do in such a
-    /// runtime.
+    /// A poll panics if its future does. If the handle's runtime is over, Tokio's timers and
+    /// sockets panic or fail as they do in such a runtime. If any caller's waker panics on the
+    /// thread that drives this crate's runtime, that thread ends, and later polls panic.
     ///
     /// # Examples
     /// ```
@@ -45,8 +43,6 @@ pin_project! {
         #[pin]
         future: Option<F>,
         handle: Handle,
-        // The caller's waker of the last poll, and the one that the future got for it.
-        waker: Option<(Waker, Waker)>,
     }
 
     impl<F> PinnedDrop for Compat<F> {
@@ -70,7 +66,7 @@ impl<F> Compat<F> {
 
     /// Wraps a future for the Tokio runtime of a handle, as [`CompatExt::compat_with`] does.
     pub fn with(future: F, handle: Handle) -> Self {
-        Self { future: Some(future), handle, waker: None }
+        Self { future: Some(future), handle }
     }
 
     /// Returns the wrapped future.
@@ -97,30 +93,9 @@ impl<F: Future> Future for Compat<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        if !this.waker.as_ref().is_some_and(|(own, _)| own.will_wake(cx.waker())) {
-            let own = cx.waker().clone();
-            *this.waker = Some((own.clone(), Waker::from(Arc::new(Contained(own)))));
-        }
-        let contained = this.waker.as_ref().map_or(Waker::noop(), |(_, contained)| contained);
+        background::check(this.handle);
         let _context = this.handle.enter();
-        this.future.as_pin_mut().expect(THERE).poll(&mut Context::from_waker(contained))
-    }
-}
-
-/// A caller's waker whose panic stays here. Tokio's driver wakes it, and would end by the panic;
-/// with it would end the timers and sockets of all other callers.
-struct Contained(Waker);
-
-impl Wake for Contained {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.0.wake_by_ref())) {
-            // Its destructor may panic in its turn.
-            mem::forget(payload);
-        }
+        this.future.as_pin_mut().expect(THERE).poll(cx)
     }
 }
 

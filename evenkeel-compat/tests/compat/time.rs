@@ -2,10 +2,7 @@
 
 use crate::on_workers;
 use evenkeel_compat::{CompatExt, enter};
-use std::future::{Future, pending};
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Wake, Waker};
+use std::future::pending;
 use std::time::{Duration, Instant};
 use tokio::time::{interval, sleep, timeout};
 
@@ -74,28 +71,5 @@ fn many_tasks_sleep_at_the_same_time() {
             sum
         });
         assert_eq!(sum, 2_000 * 1_999 / 2);
-    });
-}
-
-/// Panics when it is woken.
-struct Bad;
-
-impl Wake for Bad {
-    fn wake(self: Arc<Self>) {
-        panic!("a waker that panics");
-    }
-}
-
-#[test]
-fn a_waker_that_panics_ends_no_other_timer() {
-    on_workers(|runtime| {
-        let bad = Waker::from(Arc::new(Bad));
-        let mut first = pin!(async { sleep(TICK).await }.compat());
-        assert!(first.as_mut().poll(&mut Context::from_waker(&bad)).is_pending());
-        // It is due after the first one.
-        runtime.block_on(async { sleep(2 * TICK).await }.compat());
-        let mut again = Context::from_waker(Waker::noop());
-        assert!(first.as_mut().poll(&mut again).is_ready());
-        runtime.block_on(async { sleep(TICK).await }.compat());
     });
 }
