@@ -24,8 +24,8 @@
 //! # Locks
 //! Each step holds one mailbox's lock, never two. A thread with a mailbox's lock may take two
 //! others, and none under these: that of a peer's cell, to see whether a witness is gone, and that
-//! of the graph of waits. A mailbox's lock may be taken under that of a system's names, and that of
-//! a supervisor's table.
+//! of the graph of waits. A mailbox's lock may be taken under that of a system's names, that of a
+//! supervisor's table, and those of the subscribers to dead letters and to the events of a node.
 
 pub(crate) mod control;
 pub(crate) mod order;

@@ -96,12 +96,24 @@ impl Origin {
     }
 }
 
-/// What a porter has delivered of its line.
-#[derive(Default)]
+/// What has left a line.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Delivered {
     pub(super) messages: usize,
     pub(super) weight: usize,
     pub(super) casts: usize,
+}
+
+impl Delivered {
+    pub(super) fn of(item: &Item) -> Self {
+        Self { messages: 1, weight: item.weight(), casts: usize::from(item.is_cast()) }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.weight += other.weight;
+        self.casts += other.casts;
+    }
 }
 
 impl Item {

@@ -83,10 +83,9 @@ use std::sync::atomic::Ordering;
 /// otherwise, and finds no room within that second, becomes dead letters.
 ///
 /// # The end
-/// A node has to leave before its runtime ends: until then its tasks run there. If it does not, the
-/// end of the runtime drops these tasks and takes the node out of its job. Other nodes then take it
-/// for lost if its transport is driven by a [task](super::Hosting::Task), and for one that has left
-/// if it is driven by a thread.
+/// A node has to leave before its runtime ends: until then its tasks run there, and a runtime that
+/// drains, or is detached, waits for them. A runtime that aborts drops these tasks, and the node
+/// leaves its job. What then waits for room in mailboxes becomes dead letters.
 ///
 /// # Memory
 /// Some 8 kilobytes of each node are never freed, and 3 more for each other node, since remote

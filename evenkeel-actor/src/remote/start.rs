@@ -303,8 +303,9 @@ impl NodeBuilder {
                     let Some((host, over)) = make(&handle) else { return };
                     (over, Bound::new(Box::pin(host.drive())))
                 };
-                // The host is dropped first.
-                let (_over, mut drive) = host;
+                // The node leaves before its host is dropped: a transport may then wait for others.
+                let (over, mut drive) = host;
+                let _runs = Runs(over.node);
                 poll_fn(|context| drive.as_mut().poll(context)).await;
             }));
         } else {
@@ -396,8 +397,8 @@ fn fit(packing: Packing, longest_frame: usize) -> Packing {
     Packing { frame, longest_message, ..packing }
 }
 
-/// In the tasks of a node whose host is a thread: the node leaves the job when its runtime ends and
-/// drops them. Nothing reads its frames from then on.
+/// In the tasks of a node: it leaves the job when its runtime ends and drops them. Nothing reads
+/// its frames from then on.
 struct Runs(&'static Inner);
 
 impl Drop for Runs {

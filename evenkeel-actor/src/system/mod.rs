@@ -174,7 +174,8 @@ impl System {
 
     /// Returns the system of the running actor. Outside of actors, returns the system of the
     /// process, or, inside a run of the [kit](crate::kit), that of the run. A task that an actor
-    /// has spawned is not the actor.
+    /// has spawned is not the actor, nor is what its worker runs for others while a handler waits
+    /// in fork-join; but a detached job of that worker counts as the handler's.
     #[must_use]
     pub fn current() -> Self {
         // A handler that waits in fork-join may have other work on top of it, which is not its own.

@@ -115,7 +115,7 @@ impl<T> Slots<T> {
     /// `value` is not called. So a value goes to its place from where it lies.
     ///
     /// # Safety
-    /// The caller holds the lock.
+    /// The caller holds the lock, and `value` does not use these slots.
     #[inline(always)]
     pub unsafe fn put(&self, value: impl FnOnce() -> T) -> bool {
         let tail = self.tail.load(Ordering::Relaxed);

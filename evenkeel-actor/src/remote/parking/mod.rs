@@ -300,6 +300,17 @@ impl Parking {
         true
     }
 
+    /// Drops what is left of a line whose porter is gone.
+    #[cold]
+    fn abandon(&self, peer: &'static Peer, to: Slot) {
+        while let Some((items, bytes)) = self.take(to) {
+            let mut gone = Delivered::default();
+            items.iter().for_each(|item| gone.add(Delivered::of(item)));
+            self.removed(peer, to, gone);
+            drop_all(peer, items, &bytes);
+        }
+    }
+
     /// Drops what is parked, as dead letters, tells the askers of third nodes, and lets nothing be
     /// parked any more. The peer is down, and was marked so before.
     pub(super) fn clear(&self, peer: &Peer) {

@@ -11,11 +11,11 @@ use crate::node::Slot;
 use crate::node::wire::{Failure, Places, StopHow};
 use evenkeel::internal::contain;
 use std::future::poll_fn;
-use std::iter;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
+use std::vec;
 
 /// Keeps a slot while a line is found by it, as a reference of this node does. Otherwise the actor
 /// could get another slot, and messages sent by that slot would overtake the line.
@@ -44,19 +44,22 @@ pub(super) async fn carry(
 ) {
     let parking = &peer.parking;
     let mut turn = Turn::new();
+    let mut carried = Carried::new(peer, to);
     while let Some((items, bytes)) = parking.take(to) {
-        let (mut at, mut delivered) = (0, Delivered::default());
-        let mut items = items.into_iter();
-        while let Some(item) = items.next() {
+        (carried.items, carried.bytes, carried.at) = (items.into_iter(), bytes, 0);
+        loop {
             if parking.is_cleared.load(Ordering::Acquire) {
-                return drop_all(peer, iter::once(item).chain(items), &bytes[at..]);
+                return;
             }
-            let (weight, counts, is_cast) = (item.weight(), item.counts(), item.is_cast());
+            let Some(item) = carried.items.next() else { break };
+            let (one, counts) = (Delivered::of(&item), item.counts());
             let wait = match item {
                 Item::Waits(wait, ..) => Some(wait),
                 Item::Tell(call, places, length, origin) => {
-                    let (places, payload) = bytes[at..at + places + length].split_at(places);
-                    at += places.len() + length;
+                    let at = carried.at;
+                    let bytes = &carried.bytes[at..at + places + length];
+                    let (places, payload) = bytes.split_at(places);
+                    carried.at += bytes.len();
                     let _within = origin.within();
                     let askers = Askers { call, places: Places::from_bytes(places) };
                     tell_it(peer, to, &*target, askers, payload)
@@ -71,23 +74,66 @@ pub(super) async fn carry(
                 }
             };
             if let Some(wait) = wait {
-                parking.removed(peer, to, mem::take(&mut delivered));
-                if !room(peer, to, wait).await {
-                    return drop_all(peer, items, &bytes[at..]);
+                parking.removed(peer, to, mem::take(&mut carried.delivered));
+                carried.waiting = Some(one);
+                let is_done = room(peer, to, wait).await;
+                carried.waiting = None;
+                if !is_done {
+                    return;
                 }
                 turn = Turn::new();
             }
-            delivered.messages += 1;
-            delivered.weight += weight;
-            delivered.casts += usize::from(is_cast);
+            carried.delivered.add(one);
             peer.node.counts.messages.fetch_add(counts, Ordering::SeqCst);
             if turn.is_over() {
-                parking.removed(peer, to, mem::take(&mut delivered));
+                parking.removed(peer, to, mem::take(&mut carried.delivered));
                 evenkeel::yield_now().await;
                 turn = Turn::new();
             }
         }
-        parking.removed(peer, to, delivered);
+        parking.removed(peer, to, mem::take(&mut carried.delivered));
+    }
+    carried.is_over = true;
+}
+
+/// What a porter has of its line. If the porter does not come to the line's end, because the lines
+/// were cleared or the runtime has ended, the rest of the line goes with it, as dead letters.
+struct Carried {
+    peer: &'static Peer,
+    to: Slot,
+    items: vec::IntoIter<Item>,
+    bytes: Vec<u8>,
+    /// How many of the bytes are those of former items.
+    at: usize,
+    /// What is in the mailbox, and still counted as parked.
+    delivered: Delivered,
+    /// The message that waits for room.
+    waiting: Option<Delivered>,
+    is_over: bool,
+}
+
+impl Carried {
+    fn new(peer: &'static Peer, to: Slot) -> Self {
+        let (items, bytes) = (Vec::new().into_iter(), Vec::new());
+        let (delivered, waiting) = (Delivered::default(), None);
+        Self { peer, to, items, bytes, at: 0, delivered, waiting, is_over: false }
+    }
+}
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let mut gone = mem::take(&mut self.delivered);
+        if let Some(waiting) = self.waiting.take() {
+            gone.add(waiting);
+            self.peer.node.count_undelivered(1);
+        }
+        self.items.as_slice().iter().for_each(|item| gone.add(Delivered::of(item)));
+        self.peer.parking.removed(self.peer, self.to, gone);
+        drop_all(self.peer, self.items.by_ref(), &self.bytes[self.at..]);
+        self.peer.parking.abandon(self.peer, self.to);
     }
 }
 

@@ -375,6 +375,35 @@ fn what_waits_of_a_node_that_has_left_is_handled_however_late() {
     });
 }
 
+#[test]
+fn what_waits_of_a_node_that_has_left_is_dead_letters_once_the_runtime_ends() {
+    ends(|| {
+        let world = World::new(2, 2, Faults::default());
+        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (runtime, other) = &world.nodes[1];
+        runtime.block_on(async {
+            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
+            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
+            assert!(other.publish("waits", waits));
+        });
+        let mut events = other.events();
+        world.on(0, async |node| {
+            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
+            for n in 0..50 {
+                waits.send(Message::Add(n)).await.unwrap();
+            }
+            node.leave().await;
+        });
+        runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
+        assert_eq!(other.metrics().waiting_messages, 47);
+        let (system, node) = (other.system(), other.clone());
+        // The runtime drops the porter.
+        drop(world);
+        assert_eq!(node.metrics().waiting_messages, 0);
+        assert_eq!(system.dead_letters(), 49, "all but the one that is being handled");
+    });
+}
+
 /// Always reports that it sends, so the host polls it whatever waits to be read.
 struct Sends(bool);
 
