@@ -47,7 +47,8 @@
 //!
 //! A poller that does not come back, as `now_or_never` of `futures`, may find an operation pending
 //! that could be made: use the `try_` forms or [`unconstrained`] there. Inside a step by
-//! [`Resume::resume`](crate::coroutine::Resume::resume) operations count, and none yields.
+//! [`Resume::resume`](crate::coroutine::Resume::resume) operations count, and none yields: a loop
+//! of operations that are ready, and that waits for another future of the same step, does not end.
 //!
 //! # Cost
 //! An operation pays a load, a branch and a store. The worker reads the clock after 256 operations
