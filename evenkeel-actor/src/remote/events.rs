@@ -290,7 +290,7 @@ impl fmt::Debug for Events {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::{Listeners, MOST, NodeEvent};
     use crate::node::{DownReason, NodeId};
