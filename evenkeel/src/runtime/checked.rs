@@ -31,6 +31,10 @@ const DEPTH: usize = 3;
 /// Far more steps than any schedule needs: beyond this some thread loops for ever.
 const STEPS: usize = 2_000_000;
 
+/// The stack of a thread: twice as much as usual, for processors are made there, and the checker's
+/// atomics are large.
+const STACK: usize = 1 << 16;
+
 /// The seed of all schedules, so that each run has the same ones.
 const SEED: u64 = 0x5EED;
 
@@ -52,6 +56,7 @@ pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
         .map_or(ITERATIONS, |count| count.parse().expect("a number of iterations"));
     let mut config = Config::new();
     config.max_steps = MaxSteps::FailAfter(STEPS);
+    config.stack_size = STACK;
     let random = RandomScheduler::new_from_seed(SEED, iterations);
     Runner::new(random, config.clone()).run(run);
     let pct = PctScheduler::new_from_seed(SEED, DEPTH, iterations);
