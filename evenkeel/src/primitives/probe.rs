@@ -11,7 +11,7 @@
     target_os = "linux",
     allow(
         unsafe_code,
-        reason = "rustix neither reads the clock of another thread nor is told of a fork"
+        reason = "rustix neither reads the clock of another thread nor calls back at a fork"
     )
 )]
 

@@ -346,27 +346,35 @@ fn what_waits_is_handled_though_its_node_leaves() {
     });
 }
 
+/// Has the first node send 50 messages to an actor of the second one, and leave. All but three wait
+/// there for room. Returns what lets the actor go on, and how many messages it has handled.
+fn park_and_leave(world: &World) -> (Arc<AtomicBool>, Arc<AtomicU64>) {
+    let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+    let (runtime, other) = &world.nodes[1];
+    runtime.block_on(async {
+        let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
+        let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
+        assert!(other.publish("waits", waits));
+    });
+    let mut events = other.events();
+    world.on(0, async |node| {
+        let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
+        for n in 0..50 {
+            waits.send(Message::Add(n)).await.unwrap();
+        }
+        node.leave().await;
+    });
+    runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
+    assert_eq!(other.metrics().waiting_messages, 47);
+    (may, handled)
+}
+
 #[test]
 fn what_waits_of_a_node_that_has_left_is_handled_however_late() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
-        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
-        let (runtime, other) = &world.nodes[1];
-        runtime.block_on(async {
-            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
-            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
-            assert!(other.publish("waits", waits));
-        });
-        let mut events = other.events();
-        world.on(0, async |node| {
-            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
-            for n in 0..50 {
-                waits.send(Message::Add(n)).await.unwrap();
-            }
-            node.leave().await;
-        });
-        runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
-        assert_eq!(other.metrics().waiting_messages, 47);
+        let (may, handled) = park_and_leave(&world);
+        let other = &world.nodes[1].1;
         may.store(true, Ordering::SeqCst);
         while handled.load(Ordering::SeqCst) < 50 {
             std::thread::yield_now();
@@ -379,23 +387,8 @@ fn what_waits_of_a_node_that_has_left_is_handled_however_late() {
 fn what_waits_of_a_node_that_has_left_is_dead_letters_once_the_runtime_ends() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
-        let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
-        let (runtime, other) = &world.nodes[1];
-        runtime.block_on(async {
-            let waits = Waits { may: Arc::clone(&may), handled: Arc::clone(&handled) };
-            let waits = Builder::new().capacity(2).system(other.system()).spawn(waits).unwrap();
-            assert!(other.publish("waits", waits));
-        });
-        let mut events = other.events();
-        world.on(0, async |node| {
-            let waits = node.locate::<Message>(id(1), "waits").await.unwrap();
-            for n in 0..50 {
-                waits.send(Message::Add(n)).await.unwrap();
-            }
-            node.leave().await;
-        });
-        runtime.block_on(async { while !events.next().await.unwrap().is_loss() {} });
-        assert_eq!(other.metrics().waiting_messages, 47);
+        _ = park_and_leave(&world);
+        let other = &world.nodes[1].1;
         let (system, node) = (other.system(), other.clone());
         // The runtime drops the porter.
         drop(world);
