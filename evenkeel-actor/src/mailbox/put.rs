@@ -1,9 +1,4 @@
 //! Puts messages in: at once, or, if there is no room, in the order of tickets.
-//!
-//! A message stays with its sender until there is a place for it; a step that cannot put it in
-//! leaves it where it is. If a step took it and gave it back, each caller on the way would copy it.
-//! A large message takes long to copy, and a small one was often written part by part just before:
-//! a copy of the whole then waits for the parts.
 
 #![allow(unsafe_code, reason = "the slots have one producer: the sender that holds the lock")]
 
@@ -12,7 +7,7 @@ use super::shared::Shared;
 use super::waiting::Ticket;
 use super::{Mailbox, PLAIN, QUEUE, WAITING, leave};
 use crate::policy::room;
-use crate::trace::{open, seal};
+use crate::trace::{Parcel, open, seal};
 use evenkeel::internal::{Public, detect, wake_all};
 use std::task::Waker;
 
@@ -23,16 +18,10 @@ pub(crate) enum Put<M> {
     Done,
     /// The message has taken the place of this older one.
     Displaced(M),
-    /// The mailbox has no room. The sender has the message.
-    Full,
-    /// The actor has stopped. The sender has the message.
-    Stopped,
-}
-
-/// Takes a message from its sender.
-#[inline(always)]
-fn take<M>(message: &mut Option<M>) -> M {
-    message.take().expect("a message is sent once")
+    /// The mailbox has no room.
+    Full(M),
+    /// The actor has stopped.
+    Stopped(M),
 }
 
 impl<M: 'static> Mailbox<M> {
@@ -47,18 +36,23 @@ impl<M: 'static> Mailbox<M> {
 impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message in. The caller holds the lock and has found the mailbox open.
     #[inline(always)]
-    fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: &mut Option<M>) -> Put<M> {
-        let to_slots = !(self.has(QUEUE) || shared.crowded);
-        // SAFETY: the caller holds the lock.
-        if to_slots && unsafe { self.slots.put(|| seal(take(message))) } {
-            return Put::Done;
-        }
+    fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
+        let message = seal(message);
+        let message = if self.has(QUEUE) || shared.crowded {
+            message
+        } else {
+            // SAFETY: the caller holds the lock.
+            match unsafe { self.slots.put(message) } {
+                Ok(()) => return Put::Done,
+                Err(message) => message,
+            }
+        };
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
             // Inline, so that the message does not go through memory once more: 4 of 19 ns per
             // message of `evenkeel-bench run --bench fanin`.
             Some(rest) if rest.has_room(room) => {
-                rest.queue.push(seal(take(message)));
+                rest.queue.push(message);
                 rest.received = rest.received.wrapping_add(1);
                 self.set(QUEUE, true);
                 Put::Done
@@ -70,32 +64,32 @@ impl<M: Send + 'static> Mailbox<M> {
     /// Puts a message into the queue, if there is room.
     #[cold]
     #[inline(never)]
-    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: &mut Option<M>) -> Put<M> {
+    fn put_behind<P: Overflow>(&self, shared: &mut Shared<M>, message: Parcel<M>) -> Put<M> {
         let room = shared.capacity - self.slots.len();
         let rest = shared.rest();
         if !rest.has_room(room) {
             if P::FULL != Full::DropOldest {
-                return Put::Full;
+                return Put::Full(open(message));
             }
             // An empty queue takes the message, although others wait for its places or have them
             // promised: there is no older one to drop.
             if let Some(oldest) = rest.queue.pop() {
-                rest.queue.push(seal(take(message)));
+                rest.queue.push(message);
                 return Put::Displaced(open(oldest));
             }
         }
-        rest.queue.push(seal(take(message)));
+        rest.queue.push(message);
         rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         Put::Done
     }
 
     /// Puts the message of a called ticket into its place.
-    fn put_called(&self, shared: &mut Shared<M>, message: &mut Option<M>) {
+    fn put_called(&self, shared: &mut Shared<M>, message: M) {
         let rest = shared.rest();
         rest.waiting.settle();
         detect::came((&raw const *self).cast());
-        rest.queue.push(seal(take(message)));
+        rest.queue.push(seal(message));
         rest.received = rest.received.wrapping_add(1);
         self.set(QUEUE, true);
         self.settle_crowd(shared);
@@ -130,14 +124,11 @@ impl<M: Send + 'static> Mailbox<M> {
 
 /// Puts a message into an actor's mailbox, if there is room.
 #[inline(always)]
-pub(crate) fn put<M: Send + 'static, P: Overflow>(
-    to: &Public<Mailbox<M>>,
-    message: &mut Option<M>,
-) -> Put<M> {
+pub(crate) fn put<M: Send + 'static, P: Overflow>(to: &Public<Mailbox<M>>, message: M) -> Put<M> {
     detect::sends(|| to.task_id());
     let mut shared = to.shared.lock_in_turns();
     if shared.is_shut() {
-        return Put::Stopped;
+        return Put::Stopped(message);
     }
     let put = to.put::<P>(&mut shared, message);
     leave(to, shared);
@@ -147,17 +138,17 @@ pub(crate) fn put<M: Send + 'static, P: Overflow>(
 /// Puts a message in, or takes a ticket for it.
 pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     to: &Public<Mailbox<M>>,
-    message: &mut Option<M>,
+    message: M,
     waker: Waker,
-) -> Result<Put<M>, Ticket> {
+) -> Result<Put<M>, (M, Ticket)> {
     detect::sends(|| to.task_id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);
-        return Ok(Put::Stopped);
+        return Ok(Put::Stopped(message));
     }
     match to.put::<P>(&mut shared, message) {
-        Put::Full => {
+        Put::Full(message) => {
             let ticket = shared.rest().waiting.join(waker);
             to.settle_crowd(&mut shared);
             // There may be room for the message all the same: earlier senders have not used their
@@ -165,7 +156,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
             let called = to.call(&mut shared);
             leave(to, shared);
             wake_all(called);
-            Err(ticket)
+            Err((message, ticket))
         }
         put => {
             leave(to, shared);
@@ -174,34 +165,33 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     }
 }
 
-/// Puts in the message of a ticket, if the ticket has been called; otherwise keeps its waker, and
-/// returns none.
+/// Puts in the message of a ticket, if the ticket has been called; otherwise keeps its waker.
 pub(crate) fn put_with_ticket<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
-    message: &mut Option<M>,
+    message: M,
     ticket: Ticket,
     waker: &Waker,
-) -> Option<Put<M>> {
+) -> Result<Put<M>, M> {
     let waker = waker.clone();
     detect::sends(|| to.task_id());
     let mut shared = to.shared.lock();
     if shared.is_shut() {
         drop(shared);
-        return Some(Put::Stopped);
+        return Ok(Put::Stopped(message));
     }
     if shared.rest().waiting.is_void(ticket) {
         drop(shared);
-        return Some(Put::Stopped);
+        return Ok(Put::Stopped(message));
     }
     if let Some(kept) = shared.rest().waiting.waker(ticket) {
         let before = std::mem::replace(kept, waker);
         drop(shared);
         drop(before);
-        return None;
+        return Err(message);
     }
     to.put_called(&mut shared, message);
     leave(to, shared);
-    Some(Put::Done)
+    Ok(Put::Done)
 }
 
 /// Gives back the ticket of a sender that has gone.

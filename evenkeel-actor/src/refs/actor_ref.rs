@@ -218,13 +218,10 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
         match self.place.at() {
-            At::Local(own) => {
-                let mut message = Some(message);
-                match mailbox::put::<M, P>(own, &mut message) {
-                    Put::Done => Ok(()),
-                    other => Self::settle(own, other, message),
-                }
-            }
+            At::Local(own) => match mailbox::put::<M, P>(own, message) {
+                Put::Done => Ok(()),
+                other => Self::settle(own, other),
+            },
             At::Remote(remote) => Self::try_send_away(remote, message),
         }
     }
@@ -267,28 +264,21 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
                 return Self::try_send_away(remote, message).map(|()| true);
             }
         };
-        let mut message = Some(message);
-        let put = mailbox::put::<M, P>(own, &mut message);
-        let dropped = matches!(put, Put::Full) && P::FULL == Full::DropNewest;
-        Self::settle(own, put, message).map(|()| !dropped)
+        let put = mailbox::put::<M, P>(own, message);
+        let dropped = matches!(put, Put::Full(_)) && P::FULL == Full::DropNewest;
+        Self::settle(own, put).map(|()| !dropped)
     }
 
-    /// The result for a message that did not go in without further steps; `kept` is what its sender
-    /// still has.
+    /// The result for a message that did not go in without further steps.
     #[cold]
-    fn settle(
-        own: &Public<Mailbox<M>>,
-        put: Put<M>,
-        kept: Option<M>,
-    ) -> Result<(), TrySendError<M>> {
-        let back = |kept: Option<M>| kept.expect("what is not in is with its sender");
+    fn settle(own: &Public<Mailbox<M>>, put: Put<M>) -> Result<(), TrySendError<M>> {
         match put {
             Put::Done => Ok(()),
-            Put::Stopped => Err(SendError::Stopped(back(kept))),
-            Put::Full if P::FULL != Full::DropNewest => Err(SendError::Full(back(kept))),
-            Put::Full => {
+            Put::Stopped(message) => Err(SendError::Stopped(message)),
+            Put::Full(message) if P::FULL != Full::DropNewest => Err(SendError::Full(message)),
+            Put::Full(dropped) => {
                 Self::note_drop(own, DeadLetterKind::DroppedNewest);
-                contain(|| drop(kept));
+                contain(|| drop(dropped));
                 Ok(())
             }
             Put::Displaced(dropped) => {

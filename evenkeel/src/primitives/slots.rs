@@ -111,26 +111,27 @@ impl<T> Slots<T> {
         self.room[index].with_mut(|place| f(place.cast()))
     }
 
-    /// Puts the value that `value` returns in, if there is room; otherwise returns false, and
-    /// `value` is not called. So a value goes to its place from where it lies.
+    /// Puts a value in, if there is room.
+    ///
+    /// # Errors
+    /// Returns the value if there is no room.
     ///
     /// # Safety
-    /// The caller holds the lock, and `value` does not use these slots.
+    /// The caller holds the lock.
     #[inline(always)]
-    pub unsafe fn put(&self, value: impl FnOnce() -> T) -> bool {
+    pub unsafe fn put(&self, value: T) -> Result<(), T> {
         let tail = self.tail.load(Ordering::Relaxed);
         let head = self.head.load(edge(Edge::SlotsRoom, Ordering::Acquire));
         if tail.wrapping_sub(head) >= Self::PLACES {
-            return false;
+            return Err(value);
         }
-        let value = value();
         self.with_place(tail, |place| {
             // SAFETY: there is room, so the place exists; its former value has been taken, and only
             // the holder of the lock writes it.
             unsafe { place.write(value) }
         });
         self.tail.store(tail.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
-        true
+        Ok(())
     }
 
     /// Takes the oldest value.
@@ -188,7 +189,7 @@ mod model {
             let slots = Arc::new(Slots::<u64>::new());
             for n in 0..3 {
                 // SAFETY: this thread is the only producer.
-                assert!(unsafe { slots.put(|| n) });
+                unsafe { slots.put(n) }.unwrap();
             }
             let taker = {
                 let slots = slots.clone();
@@ -200,7 +201,7 @@ mod model {
             let mut put = 3;
             for _ in 0..2 {
                 // SAFETY: as above.
-                if unsafe { slots.put(|| put) } {
+                if unsafe { slots.put(put) }.is_ok() {
                     put += 1;
                 }
             }
@@ -225,7 +226,7 @@ mod model {
                 loom::thread::spawn(move || unsafe { slots.take() })
             };
             // SAFETY: this thread is the only producer.
-            assert!(unsafe { slots.put(|| 7) });
+            unsafe { slots.put(7) }.unwrap();
             taker.join().unwrap();
             reader.join().unwrap();
         });
@@ -252,7 +253,7 @@ mod model {
         fn put_or_wait(&self, value: u64) {
             let mut parked = self.parked.lock();
             // SAFETY: the caller holds the lock.
-            if !unsafe { self.slots.put(|| value) } {
+            if unsafe { self.slots.put(value) }.is_err() {
                 self.waiting.store(true, Ordering::Relaxed);
                 self.call();
             }
@@ -280,7 +281,7 @@ mod model {
             let slots = Slots::new();
             for n in 0..u64::from(Slots::<u64>::PLACES) {
                 // SAFETY: this thread is the only producer.
-                assert!(unsafe { slots.put(|| n) });
+                unsafe { slots.put(n) }.unwrap();
             }
             let (waiting, parked) = (AtomicBool::new(false), SpinLock::new(false));
             let mailbox = Arc::new(Mailbox { slots, waiting, parked });
@@ -319,7 +320,7 @@ mod model {
                 loom::thread::spawn(move || unsafe { slots.take() })
             };
             // SAFETY: this thread is the only producer.
-            assert!(unsafe { slots.put(|| 7) });
+            unsafe { slots.put(7) }.unwrap();
             let early = taker.join().unwrap();
             // SAFETY: as above.
             let late = unsafe { slots.take() };
@@ -353,17 +354,17 @@ mod tests {
         for round in 0..50 {
             for n in 0..2 {
                 // SAFETY: this thread alone puts and takes.
-                assert!(unsafe { slots.put(|| (round * 2 + n, count.clone())) });
+                assert!(unsafe { slots.put((round * 2 + n, count.clone())) }.is_ok());
             }
             // SAFETY: as above.
-            assert!(!unsafe { slots.put(|| unreachable!("there is no room")) });
+            assert!(unsafe { slots.put((0, count.clone())) }.is_err());
             for n in 0..2 {
                 // SAFETY: as above.
                 assert_eq!(unsafe { slots.take() }.unwrap().0, round * 2 + n);
             }
         }
         // SAFETY: as above.
-        assert!(unsafe { slots.put(|| (0, count.clone())) });
+        assert!(unsafe { slots.put((0, count.clone())) }.is_ok());
         drop(slots);
         assert_eq!(Arc::strong_count(&count), 1);
     }

@@ -2,12 +2,12 @@
 
 use super::{ActorRef, At};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
-use crate::mailbox::{self, Mailbox, Put, Ticket};
+use crate::mailbox::{self, Mailbox, Ticket};
 use crate::refs::away::{Remote, Room};
 use crate::words::error::SendError;
 use crate::words::id::HasId;
 use evenkeel::budget;
-use evenkeel::internal::{Public, detect, is_deterministic};
+use evenkeel::internal::{detect, is_deterministic};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -47,25 +47,26 @@ impl<M: Send + 'static, P: Overflow> Future for SendFuture<'_, M, P> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        assert!(self.message.is_some(), "a message is sent once");
+        let message = self.message.take().expect("a message is sent once");
         if let Waits::No = self.waits {
             if P::FULL == Full::Wait && is_deterministic() {
-                return self.give_way(context);
+                return self.give_way(message, context);
             }
             if budget::poll_consume(context).is_pending() {
-                return self.keep();
+                return self.keep(message);
             }
-            let own = match self.to.place.at() {
-                At::Local(own) => own,
-                At::Remote(remote) => return self.try_away(remote, context),
-            };
-            match mailbox::put::<M, P>(own, &mut self.message) {
-                Put::Done => return Poll::Ready(Ok(())),
-                Put::Full if P::FULL == Full::Wait => {}
-                other => return self.settle(own, other),
+            match self.to.try_send(message) {
+                // The last arm does not serve for this case: it would move the room for a message
+                // too.
+                Ok(()) => Poll::Ready(Ok(())),
+                Err(SendError::Full(message)) if P::FULL == Full::Wait => {
+                    self.wait(message, context)
+                }
+                result => Poll::Ready(result),
             }
+        } else {
+            self.wait(message, context)
         }
-        self.wait(context)
     }
 }
 
@@ -82,15 +83,20 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
 
     /// Lets other tasks have their turns first, as they may on other workers.
     #[cold]
-    fn give_way(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+    fn give_way(
+        &mut self,
+        message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
         context.waker().wake_by_ref();
-        self.keep()
+        self.keep(message)
     }
 
     /// Keeps the message until the next turn of this task, which is on its way. A sender that does
     /// not wait for room tries as in its first poll then.
     #[cold]
-    fn keep(&mut self) -> Poll<Result<(), SendError<M>>> {
+    fn keep(&mut self, message: M) -> Poll<Result<(), SendError<M>>> {
+        self.message = Some(message);
         if P::FULL == Full::Wait {
             self.waits = Waits::Turn;
         }
@@ -113,63 +119,43 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
     }
 
-    /// The outcome for a message that did not go in without further steps.
     #[cold]
-    fn settle(&mut self, own: &Public<Mailbox<M>>, put: Put<M>) -> Poll<Result<(), SendError<M>>> {
-        Poll::Ready(ActorRef::<M, P>::settle(own, put, self.message.take()))
-    }
-
-    #[cold]
-    fn wait(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+    fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
         let own = match self.to.place.at() {
             At::Local(own) => own,
-            At::Remote(remote) => return self.wait_away(remote, context),
+            At::Remote(remote) => return self.wait_away(remote, message, context),
         };
         let put = match self.waits {
             Waits::InLine(ticket) => {
-                mailbox::put_with_ticket(own, &mut self.message, ticket, context.waker())
-            }
-            _ => {
-                let waker = context.waker().clone();
-                match mailbox::put_or_wait::<M, P>(own, &mut self.message, waker) {
-                    Ok(put) => Some(put),
-                    Err(ticket) => {
-                        self.waits = Waits::InLine(ticket);
-                        None
+                match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
+                    Ok(put) => put,
+                    Err(message) => {
+                        self.message = Some(message);
+                        self.note_wait(context);
+                        return Poll::Pending;
                     }
                 }
             }
-        };
-        let Some(put) = put else {
-            self.note_wait(context);
-            return Poll::Pending;
+            _ => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
+                Ok(put) => put,
+                Err((message, ticket)) => {
+                    self.waits = Waits::InLine(ticket);
+                    self.message = Some(message);
+                    self.note_wait(context);
+                    return Poll::Pending;
+                }
+            },
         };
         self.waits = Waits::No;
         self.room = detect::Room::new();
-        self.settle(own, put)
-    }
-
-    /// Tries to send the message to another node.
-    #[inline(never)]
-    fn try_away(
-        &mut self,
-        remote: Remote,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), SendError<M>>> {
-        let message = self.message.take().expect("a message is sent once");
-        match ActorRef::<M, P>::try_send_away(remote, message) {
-            Err(SendError::Full(message)) if P::FULL == Full::Wait => {
-                self.message = Some(message);
-                self.wait_away(remote, context)
-            }
-            result => Poll::Ready(result),
-        }
+        Poll::Ready(ActorRef::<M, P>::settle(own, put))
     }
 
     /// Waits for room on the way to another node, and tries again.
     fn wait_away(
         &mut self,
         remote: Remote,
+        mut message: M,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
         loop {
@@ -180,12 +166,12 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
             if let Waits::OnTheWay(room) = &mut self.waits
                 && room.poll(context).is_pending()
             {
+                self.message = Some(message);
                 return Poll::Pending;
             }
             self.waits = Waits::No;
-            let message = self.message.take().expect("a message is sent once");
             match remote.try_send(message) {
-                Err(SendError::Full(again)) => self.message = Some(again),
+                Err(SendError::Full(again)) => message = again,
                 done => return Poll::Ready(done),
             }
         }
