@@ -6,17 +6,24 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+/// Returns the hardware threads that this process may use, the number of the first of them, and a
+/// set of that one alone.
+fn cores() -> (CpuSet, usize, CpuSet) {
+    let allowed = sched_getaffinity(None).unwrap();
+    let first = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).unwrap();
+    let mut one = CpuSet::new();
+    one.set(first);
+    (allowed, first, one)
+}
+
 #[test]
 fn two_workers_on_one_core_go_apart() {
-    let allowed = sched_getaffinity(None).unwrap();
-    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    let (allowed, _, one) = cores();
     if allowed.count() < 2 {
         // There is no second hardware thread.
         return;
     }
     let runtime = Builder::new().workers(2).build().unwrap();
-    let mut one = CpuSet::new();
-    one.set(first);
     let deadline = Instant::now() + Duration::from_secs(60);
     // The system may separate them before they check: then try again.
     while runtime.metrics().sum(|processor| processor.moves) == 0 {
@@ -36,10 +43,7 @@ fn two_workers_on_one_core_go_apart() {
 
 #[test]
 fn workers_that_may_run_on_one_core_only_stay_there() {
-    let allowed = sched_getaffinity(None).unwrap();
-    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
-    let mut one = CpuSet::new();
-    one.set(first);
+    let (_, first, one) = cores();
     let runtime = Builder::new().workers(2).build().unwrap();
     runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
     let before = runtime.metrics().sum(|processor| processor.moves);
@@ -54,15 +58,12 @@ fn workers_that_may_run_on_one_core_only_stay_there() {
 
 #[test]
 fn a_worker_stays_where_another_one_is_blocked() {
-    let allowed = sched_getaffinity(None).unwrap();
-    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
+    let (allowed, _, one) = cores();
     if allowed.count() < 2 {
         // No worker can move.
         return;
     }
     let runtime = Builder::new().workers(2).build().unwrap();
-    let mut one = CpuSet::new();
-    one.set(first);
     runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
     let (begins, begun) = std::sync::mpsc::channel();
     let (ends, end) = std::sync::mpsc::channel::<()>();
@@ -110,10 +111,7 @@ fn compute(steps: u64) -> u64 {
 
 #[test]
 fn lent_threads_stay_where_they_are_unless_told_otherwise() {
-    let allowed = sched_getaffinity(None).unwrap();
-    let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
-    let mut one = CpuSet::new();
-    one.set(first);
+    let (allowed, _, one) = cores();
     let runtime = Builder::new()
         .workers(2)
         .build_with(|worker| {
