@@ -9,10 +9,9 @@
 //! that lives for a moment would spend much of that on moves.
 //!
 //! A worker that is [away](crate::idle) does not count: as a rule it is blocked, and its core is
-//! free. If it computes, the system separates the two. While such
-//! workers counted, each wake of the other worker of two moved that one to another core, and light
-//! tasks beside one blocked worker ran 32 µs after their wakes, not 11 (medians; 99 of 100 within
-//! 100 and 98).
+//! free. If it computes, the system separates the two. While such workers counted, each wake of the
+//! other worker of two moved that one to another core, and light tasks beside one blocked worker
+//! ran 32 µs after their wakes, not 11 (medians; 99 of 100 within 100 and 98).
 //!
 //! Such a move has a lasting effect on Linux: once its affinity has been set, a thread stays
 //! confined to that mask, even if its cpuset grows later. Hence

@@ -142,7 +142,7 @@ impl Worker<'_> {
                 // A worker with sockets makes a single round, and so would not find out whether
                 // other threads want its core. That decides how soon it takes such tasks again.
                 if std::mem::take(&mut self.has_taken_served) && patience == 0 {
-                    self.context.give_way(now);
+                    self.context.give_way(clock::now());
                 }
                 return false;
             }
