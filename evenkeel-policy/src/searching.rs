@@ -105,6 +105,22 @@ pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
 /// times a sleep and a wake-up; an estimate, no benchmark sets it.
 pub const LOST_CORE: u64 = 200_000;
 
+/// Returns whether a worker that has [lost its core](LOST_CORE) rests. While more workers of the
+/// process are `awake` than it may use `cores`, another of them has had the core. Such a worker
+/// yields it in turn, where a stranger would not; and if both rest, cores are idle beside work.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::rests;
+/// assert!(rests(2, 2));
+/// assert!(!rests(3, 2));
+/// ```
+#[inline]
+#[must_use]
+pub fn rests(awake: usize, cores: usize) -> bool {
+    awake <= cores
+}
+
 /// The shortest and the longest rest after a thread has [lost its core](LOST_CORE). During a rest,
 /// searching workers, or the threads of a process that wait for workers, sleep instead of yielding
 /// their core. The loss costs some milliseconds, at most a twenty-fifth of the shortest rest.

@@ -1,9 +1,8 @@
 //! How a thread that is no worker waits for workers.
 
 use crate::policy::{forking, searching};
-use crate::primitives::{clock, thread};
+use crate::primitives::{clock, cpu, thread};
 use crate::processor::shared::Shared;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the
@@ -79,17 +78,11 @@ fn wait_awake(shared: &Shared, start: u64, over: &dyn Fn() -> bool) -> bool {
 fn may_stay(shared: &Shared, with_others: bool) -> bool {
     let sleeping = shared.idle.counts().sleeping;
     let awake = shared.workers.saturating_sub(sleeping);
-    searching::may_wait_awake(searching::Busy { awake, sleeping, with_others }, cores())
+    searching::may_wait_awake(searching::Busy { awake, sleeping, with_others }, cpu::count())
 }
 
 /// Whether there is work beside what one thread waits for.
 fn has_others(shared: &Shared) -> bool {
     shared.errands.waiting() > 1
         || shared.processors.iter().any(|processor| processor.published.ready.len() > 0)
-}
-
-/// The number of threads that the process can run at once, as of the first call.
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }

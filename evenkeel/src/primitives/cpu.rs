@@ -1,4 +1,12 @@
-//! The hardware thread under a thread, where the operating system says which.
+//! The hardware thread under a thread, where the operating system says which, and their number.
+
+use std::sync::OnceLock;
+
+/// Returns the number of threads that the process can run at once, as of the first call.
+pub(crate) fn count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 mod system {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "a thread's context lies on its stack")]
 
 use super::meter::Doing;
+use super::runtimes;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slice::{self, Slice};
@@ -12,7 +13,7 @@ use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::thread::{self, thread_local};
-use crate::primitives::{clock, fence};
+use crate::primitives::{clock, cpu, fence};
 use crate::queue::ring::Entry;
 use crate::raw_task::berth::After;
 use crate::raw_task::blocks::{Blocks, Size};
@@ -285,14 +286,16 @@ impl Context {
     }
 
     /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is
-    /// better to sleep, because other threads compute on the core.
+    /// better to sleep, because threads that are no workers compute on the core.
     pub(crate) fn give_way(&self, now: u64) -> bool {
         if now < self.rests_until.get() {
             return false;
         }
         thread::yield_now();
         let after = clock::now();
-        if after.saturating_sub(now) < searching::LOST_CORE {
+        if after.saturating_sub(now) < searching::LOST_CORE
+            || !searching::rests(runtimes::awake(), cpu::count())
+        {
             return true;
         }
         let longer = now.saturating_sub(self.rests_until.get()) < searching::RESTS.1;
