@@ -130,7 +130,7 @@ impl Drop for Entered {
         let left = ENTRIES.try_with(|entries| {
             let stack = &mut entries.borrow_mut().stack;
             let place = stack.iter().rposition(|entry| Some(entry.number) == self.number)?;
-            Some(stack.remove(place))
+            Some(stack.remove(place).shared)
         });
         note_entered();
         // Not before: with the runtime its hooks may be dropped, which are a caller's.

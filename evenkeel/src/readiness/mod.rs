@@ -72,6 +72,12 @@
 //! notes at a time: a twentieth less with 9,000 connections and two workers, within the spread of
 //! six rounds.
 //!
+//! The youngest ready tasks first, whose sockets are still in the caches: with 9,000 connections
+//! that echo and two workers, 64 of 72 polls take a tenth less of processor time each, and one
+//! answer in a hundred waits for 0.6 to 0.8 s instead of 0.16 to 0.21; with 32 of 64 polls both are
+//! within the spread of the first. Tokio's runtime, whose workers take what they have just woken
+//! first, has 2 to 10 % less processor time than this one there, and 0.22 to 0.31 s.
+//!
 //! Yielding the core, and looking once more, before a worker sleeps among its sockets: on two cores
 //! with two workers and 100 connections a server of pages sleeps 3 to 7 times for 100 pages instead
 //! of 10 to 15, and makes up to a tenth more of them, if its client has one thread. With two, its

@@ -41,6 +41,7 @@ impl Wake for Signal {
 
 impl Signal {
     /// Makes the signal of the calling thread, inside of a runtime or of none.
+    #[inline(always)]
     pub(super) fn new(inside: Option<Arc<Shared>>) -> Self {
         let (woken, number) = (AtomicBool::new(false), id::among_threads());
         Self { woken, thread: thread::current(), number, inside }
