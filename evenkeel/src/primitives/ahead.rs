@@ -12,7 +12,7 @@
 //!
 //! # Why it is never behind
 //! The look reads the counter before the clock, so the time of that count was not later than the
-//! clock's reading. The rate is measured once per process, over at least [`MEASURE`] nanoseconds.
+//! clock's reading. The rate is measured once per process, over at least a millisecond.
 //! The clock is read before the first count and after the second, so that the counts between are
 //! charged with more time than has passed. The clock of this measurement goes on while the machine
 //! is suspended, as the counter may. An eighth is added, because a system that adjusts its
@@ -37,11 +37,6 @@ use std::cell::Cell;
 /// Nanoseconds between two looks at the clock. An estimate: several batches, and far below a tick
 /// of timers; no benchmark sets it.
 const EXACT: u64 = 32_000;
-
-/// Nanoseconds over which the rate is measured: enough for an error of the readings that is far
-/// below the eighth.
-#[cfg_attr(any(loom, shuttle), allow(dead_code, reason = "checkers have no counter"))]
-const MEASURE: u64 = 1_000_000;
 
 /// The share of the counts between two looks that may lie between the two readings of one look, 1
 /// µs: far more than the readings take.
@@ -103,9 +98,13 @@ pub(crate) use counter::prepare;
 mod counter {
     #![allow(unsafe_code, reason = "the counter is read by an instruction")]
 
-    use super::{MEASURE, PLACES};
+    use super::PLACES;
     use rustix::time::{ClockId, clock_gettime};
     use std::sync::OnceLock;
+
+    /// Nanoseconds over which the rate is measured: enough for an error of the readings that is far
+    /// below the eighth.
+    const MEASURE: u64 = 1_000_000;
 
     /// The first look: the clock's reading, and the counter before and after it. None without a
     /// counter.

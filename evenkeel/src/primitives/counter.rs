@@ -64,7 +64,10 @@ impl Default for ByDoubling {
 
 impl ByDoubling {
     /// Counts `value`. The caller is the one thread that changes the counters.
-    #[cfg_attr(not(feature = "net"), allow(dead_code, reason = "only sockets have such values"))]
+    #[cfg_attr(
+        not(all(feature = "net", unix)),
+        allow(dead_code, reason = "only sockets have such values")
+    )]
     pub(crate) fn add(&self, value: u64) {
         let class = (u64::BITS - value.leading_zeros()) as usize;
         self.0[class.min(CLASSES - 1)].add(1);

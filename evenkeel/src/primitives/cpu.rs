@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-/// Returns the number of threads that the process can run at once, as of the first call.
+/// Returns the number of threads that the process can run at once, as of the first call: that of
+/// the thread that builds the first runtime. A pinned worker would count its own core alone.
 pub(crate) fn count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))

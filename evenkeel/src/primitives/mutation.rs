@@ -14,13 +14,17 @@ thread_local! {
 /// Whether the model that runs on this thread has weakened `edge`. Loom runs all threads of a model
 /// on the operating system's thread that started it, so a thread-local names the model.
 pub(crate) fn is_weak(edge: Edge) -> bool {
-    WEAK.with(|weak| weak.get() & 1 << edge as u8 != 0)
+    WEAK.with(|weak| weak.get() & bit(edge) != 0)
+}
+
+fn bit(edge: Edge) -> u128 {
+    1_u128.checked_shl(u32::from(edge as u8)).expect("there is a bit for each edge")
 }
 
 /// Runs `explore` with these edges weakened.
 #[cfg(test)]
 fn weakened<R>(edges: &[Edge], explore: impl FnOnce() -> R) -> R {
-    WEAK.with(|weak| weak.set(edges.iter().fold(0, |bits, &edge| bits | 1 << edge as u8)));
+    WEAK.with(|weak| weak.set(edges.iter().fold(0, |bits, &edge| bits | bit(edge))));
     let result = explore();
     WEAK.with(|weak| weak.set(0));
     result

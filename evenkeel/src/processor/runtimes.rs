@@ -1,9 +1,9 @@
 //! The runtimes of the process, by the addresses of their processors.
 //!
 //! A thread that signals a task from outside finds the task's runtime here. It can't follow the
-//! address of the task's home: the task may become complete meanwhile, and its runtime end. A worker
-//! that has lost its core counts here how many workers of the process compete for cores: no word
-//! counts them, which all would have to write as they fall asleep and are woken.
+//! address of the task's home: the task may become complete meanwhile, and its runtime end. A
+//! worker that has lost its core counts here how many workers of the process compete for cores: no
+//! word counts them, which all would have to write as they fall asleep and are woken.
 
 use super::shared::{Phase, Shared};
 use std::ops::Range;

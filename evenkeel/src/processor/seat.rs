@@ -18,7 +18,7 @@ use super::shared::{Hooks, Shared};
 use super::{Local, Processor};
 use crate::policy::Locality;
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::fence;
+use crate::primitives::{cpu, fence};
 use crate::queue::biased::Owned;
 use crate::queue::ring::Ends;
 use crate::queue::ring::Entry;
@@ -78,6 +78,8 @@ impl Seat {
         rules: Rules,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
         let shared = Shared::new(neighbours, locality, hooks, reliefs, rules);
+        // Counted here, and not by a worker, which may be pinned.
+        cpu::count();
         runtimes::enter(&shared);
         // No other code makes seats of workers, so there is one for each. In a current-thread
         // runtime, these are dropped before a driver makes one.
