@@ -74,6 +74,8 @@ pub(crate) struct Scenario {
     pub(crate) group: usize,
     /// Whether sockets wake the tasks.
     pub(crate) serves: bool,
+    /// Whether threads that are no workers want the processors' cores.
+    pub(crate) contended: bool,
     pub(crate) tasks: Vec<Task>,
     /// Processors, each with a task in its queue at the beginning.
     pub(crate) queued: Vec<(usize, usize)>,
@@ -88,7 +90,7 @@ impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?}, seed {}: {} processors in groups of {}, {} make progress, {} tasks{}",
+            "{:?}, seed {}: {} processors in groups of {}, {} make progress, {} tasks{}{}",
             self.kind,
             self.seed,
             self.processors,
@@ -96,6 +98,7 @@ impl fmt::Debug for Scenario {
             self.progress(),
             self.tasks.len(),
             if self.serves { " that sockets wake" } else { "" },
+            if self.contended { ", contended cores" } else { "" },
         )
     }
 }
@@ -110,6 +113,7 @@ impl Scenario {
             reliefs: 0,
             group: [1, 4, 8, processors][random.count(0..=3)].min(processors),
             serves: seed & SOCKETS != 0,
+            contended: seed & 1 != 0,
             tasks: Vec::new(),
             queued: Vec::new(),
             arrivals: Vec::new(),
@@ -152,6 +156,7 @@ impl Scenario {
             queued: self.queued.clone(),
             together: self.kind == Kind::Together,
             serves: self.serves,
+            contended: self.contended,
             gathers: true,
             costs: Costs::default(),
             policy,

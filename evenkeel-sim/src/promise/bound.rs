@@ -16,7 +16,8 @@ use evenkeel_policy::{stealing, waking};
 /// divided by their share of all. Tasks that are not worth a move are left alone for longer.
 pub(crate) const HELPING: u64 = 350_000 + stealing::OLD_SMALL_HEAD;
 
-/// The same where sockets wake the tasks, and quick ones are left to their processor for a while.
+/// The same where sockets wake the tasks and other threads want the cores, so that quick tasks are
+/// left to their processor for a while.
 const HELPING_SERVED: u64 = 350_000 + waking::SERVED;
 
 /// A processor looks round only between two polls, asks at one and takes at another; so does the
@@ -53,7 +54,7 @@ pub(crate) fn neglect(scenario: &Scenario) -> Option<u64> {
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
     let processors = scenario.processors as u64;
     let polls = polls(scenario.processors, scenario.longest_poll());
-    let helping = if scenario.serves { HELPING_SERVED } else { HELPING };
+    let helping = if scenario.serves && scenario.contended { HELPING_SERVED } else { HELPING };
     let usual = polls + helping * processors.div_ceil(scenario.progress() as u64);
     match scenario.kind {
         // The relief takes all that it finds at once, so it helps as if it were not alone.

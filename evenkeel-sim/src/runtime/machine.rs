@@ -132,6 +132,8 @@ pub(crate) struct Processor {
     pub(crate) mark: Mark,
     /// Whether sockets wake its tasks.
     pub(crate) serves: bool,
+    /// Whether threads that are no workers want its core.
+    pub(crate) contended: bool,
     /// The polls of complete batches.
     pub(crate) counted: u64,
     pub(crate) gathering: Gathering,
@@ -185,6 +187,7 @@ impl Processor {
             siblings: if is_relief { Vec::new() } else { siblings(me, seats) },
             mark: Mark::default(),
             serves: false,
+            contended: false,
             counted: 0,
             gathering: Gathering::default(),
         }
@@ -219,8 +222,7 @@ impl Processor {
             stalled: 0,
             together: self.mark.until > now,
             serves: self.serves,
-            // The bound is that of a machine that others use as well.
-            contended: self.serves,
+            contended: self.contended,
         }
     }
 
@@ -300,7 +302,9 @@ impl<L: Load> Machine<L> {
             let mark = Mark { until: u64::MAX, most: u64::MAX };
             machine.processors.iter_mut().for_each(|processor| processor.mark = mark);
         }
-        machine.processors.iter_mut().for_each(|processor| processor.serves = setup.serves);
+        for processor in &mut machine.processors {
+            (processor.serves, processor.contended) = (setup.serves, setup.contended);
+        }
         for &(processor, task) in &setup.queued {
             machine.push(processor, task, 0);
         }

@@ -45,6 +45,8 @@ pub(crate) struct Setup {
     pub(crate) together: bool,
     /// Whether sockets wake the tasks, so that quick ones are left to their processor for a while.
     pub(crate) serves: bool,
+    /// Whether threads that are no workers want the cores, so that they are left to it for longer.
+    pub(crate) contended: bool,
     /// Whether workers bring quick tasks together, and thieves try whether a steal of them pays.
     pub(crate) gathers: bool,
     pub(crate) costs: Costs,

@@ -164,6 +164,7 @@ pub fn run(run: &Run) -> Outcome {
         queued,
         together: false,
         serves: false,
+        contended: false,
         gathers: true,
         costs: costs(&prices),
         policy: Policy::default(),
