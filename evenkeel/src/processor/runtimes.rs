@@ -6,6 +6,7 @@
 //! word counts them, which all would have to write as they fall asleep and are woken.
 
 use super::shared::{Phase, Shared};
+use crate::primitives::unwind;
 use std::ops::Range;
 // No thread waits for anything under the lock, so models need not explore it.
 use std::sync::{Arc, Mutex, Weak};
@@ -44,7 +45,10 @@ pub(crate) fn awake() -> usize {
     let has_threads =
         |shared: &&Arc<Shared>| shared.driving.get().is_none() && shared.phase() < Phase::Over;
     let awake = |shared: &Arc<Shared>| shared.workers.saturating_sub(shared.idle.counts().sleeping);
-    all.iter().filter(has_threads).map(awake).sum()
+    let awake = all.iter().filter(has_threads).map(awake).sum();
+    // With a runtime its hooks may be dropped, which are a caller's.
+    unwind::contain(|| drop(all));
+    awake
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
