@@ -1,8 +1,9 @@
 //! The bound that the simulation asserts.
 //!
-//! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks
-//! ready, `W` processors that make progress, `p` their mean poll. Here `N·p` is the true sum of the
-//! polls ahead, and `H` follows from the constants below.
+//! The runtime promises that a task which becomes ready starts within
+//! `H·⌈M/W⌉ + 6P + 9 µs·M + 2·(N/W)·p`: `M` processors, of which `W` make progress; `N` ready
+//! tasks, whose longest poll is `P` and whose mean one is `p` (`docs/promise.md`). Here `H` is
+//! [`HELPING`], 6 is [`POLLS`], 9 µs is [`CHAIN`], and `N·p` is the true sum of the polls ahead.
 
 use super::arrivals::{Kind, Scenario};
 use crate::runtime::relief::{SLACK, START};

@@ -1,8 +1,8 @@
 //! The promise on simulated machines: how long tasks wait under adversarial loads.
 //!
-//! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks
-//! ready, `W` processors that make progress, `p` their mean poll. [`run`] returns the longest wait
-//! beyond a task's share of the work, and the longest that the promise allows.
+//! The runtime promises that a task which becomes ready starts within a bound (`docs/promise.md`).
+//! [`run`] returns the longest wait beyond a task's share of the work, the last term of that bound,
+//! and the longest that the promise allows.
 
 mod arrivals;
 pub(crate) mod bound;

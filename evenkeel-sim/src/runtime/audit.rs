@@ -3,8 +3,8 @@
 use super::task::Task;
 use evenkeel_policy::helping;
 
-/// `c` of the promise: a helper leaves a processor alone if its work is up to [`helping::MARGIN`]
-/// times as old as the helper's own.
+/// The factor of the share in the promise: a helper leaves a processor alone if its work is up to
+/// [`helping::MARGIN`] times as old as the helper's own.
 const SHARE: u64 = helping::MARGIN;
 
 #[derive(Debug)]
