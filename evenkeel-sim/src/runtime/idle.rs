@@ -109,20 +109,20 @@ impl<L: Load> Machine<L> {
         self.woken(top, now)
     }
 
-    /// Wakes the processor `who` as a searcher, if it sleeps.
-    pub(crate) fn wake(&mut self, who: usize, now: u64) -> u64 {
-        let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == who) else {
+    /// Wakes the processor `number` as a searcher, if it sleeps.
+    pub(crate) fn wake(&mut self, number: usize, now: u64) -> u64 {
+        let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == number) else {
             return 0;
         };
         self.idle.stack.remove(position);
-        self.woken(who, now)
+        self.woken(number, now)
     }
 
-    fn woken(&mut self, who: usize, now: u64) -> u64 {
+    fn woken(&mut self, number: usize, now: u64) -> u64 {
         self.idle.searching += 1;
         self.audit.woken(now, self.idle.sleeping());
-        if self.processors[who].step == Step::Sleep {
-            self.schedule(who, now + self.costs.wake_latency, Step::Wake);
+        if self.processors[number].step == Step::Sleep {
+            self.schedule(number, now + self.costs.wake_latency, Step::Wake);
         }
         self.costs.wake
     }

@@ -1,4 +1,4 @@
-//! The semaphores of Churn and Locality, and who waits there.
+//! The semaphores of Churn and Locality, and the tasks that wait there.
 
 use crate::random::Random;
 use std::collections::VecDeque;

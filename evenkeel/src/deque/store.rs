@@ -114,7 +114,7 @@ mod tests {
         assert!((0..1_000).any(|_| is_kept()), "none is kept");
     }
 
-    /// As above, it may need a few attempts.
+    /// Other tests take and put too, so it may need a few attempts.
     #[test]
     fn a_deque_in_memory_that_another_has_left_is_as_new() {
         let lies_where_one_lay = || {

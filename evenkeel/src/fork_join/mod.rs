@@ -21,10 +21,10 @@
 //! them](#threads) does. The forks of [`future`] are awaited instead.
 //!
 //! # Threads
-//! While all workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other,
-//! or for tasks that fork, a thread of its own, a [relief](crate::Builder::reliefs), polls ready
-//! tasks. What a task forks there runs on that thread, one half after the other; what it spawns
-//! goes to the workers.
+//! While all workers compute for callers of [`install`](crate::Runtime::install) and [`spawn()`],
+//! for each other, or for tasks that fork, a thread of its own, a
+//! [relief](crate::Builder::reliefs), polls ready tasks. What a task forks there runs on that
+//! thread, one half after the other; what it spawns goes to the workers.
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other

@@ -145,7 +145,7 @@ impl Idle {
     /// Returns false if the kernel has refused the heavy fence: the lookout may then see late what
     /// the worker has just armed or sent.
     #[must_use]
-    pub(crate) fn find_stuck(&self, who: usize, absence: &Absence) -> bool {
+    pub(crate) fn find_stuck(&self, number: usize, absence: &Absence) -> bool {
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         if absence.place.compare_exchange(HERE, STUCK, success, failure).is_err() {
             return true;
@@ -155,8 +155,8 @@ impl Idle {
         if !is_fenced {
             fence::full(Edge::StuckFind);
         }
-        if self.is_asleep(who) {
-            self.wake(who);
+        if self.is_asleep(number) {
+            self.wake(number);
         }
         is_fenced || !fence::is_asymmetric()
     }

@@ -218,9 +218,9 @@ impl Idle {
         Counts::of(self.word.load(Ordering::Relaxed))
     }
 
-    /// Returns the probe of the thread of processor `who`.
-    pub(crate) fn probe(&self, who: usize) -> &Probe {
-        &self.seats[who].probe
+    /// Returns the probe of the thread of processor `number`.
+    pub(crate) fn probe(&self, number: usize) -> &Probe {
+        &self.seats[number].probe
     }
 
     /// Returns whether a pusher has to wake a sleeper, call the relief or call the lookout.
@@ -338,44 +338,44 @@ impl Idle {
             return false;
         }
         let sleepers = stack.sleepers.iter().enumerate().rev();
-        let ranked = sleepers.filter_map(|(position, &who)| Some((rank(who)?, position)));
+        let ranked = sleepers.filter_map(|(position, &number)| Some((rank(number)?, position)));
         let Some((_, position)) = ranked.min_by(|a, b| a.0.cmp(&b.0)) else { return false };
-        let who = self.take_off(&mut stack, position, SEARCHER);
+        let number = self.take_off(&mut stack, position, SEARCHER);
         drop(stack);
-        self.unpark(who);
+        self.unpark(number);
         true
     }
 
-    /// Wakes processor `who` as a searcher, if it sleeps. A relief is unparked, and called if it is
-    /// on duty.
-    pub(crate) fn wake(&self, who: usize) -> bool {
-        if who >= self.workers {
-            if who == self.duty() && self.is_up() {
+    /// Wakes processor `number` as a searcher, if it sleeps. A relief is unparked, and called if it
+    /// is on duty.
+    pub(crate) fn wake(&self, number: usize) -> bool {
+        if number >= self.workers {
+            if number == self.duty() && self.is_up() {
                 _ = self.call();
             }
             // Another relief, which has just gone off duty, may take the call.
-            self.unpark(who);
+            self.unpark(number);
             return true;
         }
-        if !self.seats[who].asleep.load(Ordering::Relaxed) || !self.remove(who, SEARCHER) {
+        if !self.seats[number].asleep.load(Ordering::Relaxed) || !self.remove(number, SEARCHER) {
             return false;
         }
-        self.unpark(who);
+        self.unpark(number);
         true
     }
 
     /// Wakes all sleepers as searchers, calls the relief, and unparks those in reserve and the
     /// lookout.
     pub(crate) fn wake_all(&self) {
-        for who in 0..self.seats.len() {
-            self.wake(who);
+        for number in 0..self.seats.len() {
+            self.wake(number);
         }
         self.unpark_lookout();
     }
 
-    fn remove(&self, who: usize, searcher: u64) -> bool {
+    fn remove(&self, number: usize, searcher: u64) -> bool {
         let mut stack = lock(&self.stack);
-        match stack.sleepers.iter().position(|&sleeper| sleeper == who) {
+        match stack.sleepers.iter().position(|&sleeper| sleeper == number) {
             Some(position) => {
                 self.take_off(&mut stack, position, searcher);
                 true
@@ -386,9 +386,9 @@ impl Idle {
 
     /// Takes a sleeper off the stack, and returns its number.
     fn take_off(&self, stack: &mut Stack, position: usize, searcher: u64) -> usize {
-        let who = stack.sleepers.remove(position);
+        let number = stack.sleepers.remove(position);
         stack.left += 1;
-        self.woken(who, searcher);
+        self.woken(number, searcher);
         if position == 0
             && self.armed.load(Ordering::Relaxed)
             && let Some(&bottom) = stack.sleepers.first()
@@ -396,14 +396,14 @@ impl Idle {
             // The watch leaves: the next sleeper goes on with its rounds.
             self.unpark(bottom);
         }
-        who
+        number
     }
 
     /// Updates the word and the flag of a sleeper that has been taken off the stack. The caller
     /// holds the stack's lock.
-    fn woken(&self, who: usize, searcher: u64) {
+    fn woken(&self, number: usize, searcher: u64) {
         self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
-        self.seats[who].asleep.store(false, edge(Edge::IdleWoken, Ordering::Release));
+        self.seats[number].asleep.store(false, edge(Edge::IdleWoken, Ordering::Release));
     }
 
     /// Calls `f` if all workers sleep, and lets no thread wake one meanwhile.
@@ -418,11 +418,11 @@ impl Idle {
         sets.any(|set| set.is_used() && set.has_untold())
     }
 
-    /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,
+    /// Returns whether processor `number` has announced its sleep and has not been woken. A hint,
     /// which orders nothing: a caller that relies on it has made a fence before, or has held a lock
     /// that the sleeper takes after its announcement.
-    pub(crate) fn is_asleep(&self, who: usize) -> bool {
-        self.seats[who].asleep.load(Ordering::Relaxed)
+    pub(crate) fn is_asleep(&self, number: usize) -> bool {
+        self.seats[number].asleep.load(Ordering::Relaxed)
     }
 
     /// Unparks every sleeper and the lookout, and calls the relief, so that each computes anew how
@@ -431,30 +431,30 @@ impl Idle {
         if self.has_reliefs() {
             self.wake(self.duty());
         }
-        (0..self.workers).for_each(|who| self.unpark(who));
+        (0..self.workers).for_each(|number| self.unpark(number));
         self.unpark_lookout();
     }
 
-    /// Unparks the thread of processor `who`, for whatever reason it is parked.
-    pub(crate) fn unpark(&self, who: usize) {
-        self.seats[who].unpark();
+    /// Unparks the thread of processor `number`, for whatever reason it is parked.
+    pub(crate) fn unpark(&self, number: usize) {
+        self.seats[number].unpark();
     }
 
-    /// Unparks a thread, which may be the one that runs processor `who`, and sleeps among its
+    /// Unparks a thread, which may be the one that runs processor `number`, and sleeps among its
     /// sockets.
     #[cold]
-    pub(crate) fn unpark_thread(&self, who: usize, thread: &Thread) {
-        let seat = &self.seats[who];
+    pub(crate) fn unpark_thread(&self, number: usize, thread: &Thread) {
+        let seat = &self.seats[number];
         let own = lock(&seat.thread);
         let has_seat = own.as_ref().is_some_and(|own| own.id() == thread.id());
         drop(own);
         if has_seat { seat.unpark() } else { thread.unpark() }
     }
 
-    /// Returns the place of the sockets of processor `who`.
+    /// Returns the place of the sockets of processor `number`.
     #[inline(always)]
-    pub(crate) fn set(&self, who: usize) -> &Place {
-        &self.seats[who].set
+    pub(crate) fn set(&self, number: usize) -> &Place {
+        &self.seats[number].set
     }
 
     /// Returns the worker in whose set sockets gather that have no better one.
@@ -462,9 +462,9 @@ impl Idle {
         self.gatherer.load(Ordering::Relaxed)
     }
 
-    /// Has sockets gather at worker `who`.
-    pub(crate) fn gather_at(&self, who: usize) {
-        self.gatherer.store(who, Ordering::Relaxed);
+    /// Has sockets gather at worker `number`.
+    pub(crate) fn gather_at(&self, number: usize) {
+        self.gatherer.store(number, Ordering::Relaxed);
     }
 
     /// Ends all operations on sockets.

@@ -87,10 +87,9 @@ use std::ops::{Deref, DerefMut};
 const CLAIMED: u64 = 1;
 
 /// Pauses that a thief waits for an owner inside an operation. An operation lasts some 10 ns; a
-/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted, or moves
-/// many tasks. An estimate
-/// from these two costs, which no benchmark sets. Two in the models, which are to explore both ends
-/// in few schedules.
+/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted, or moves many
+/// tasks. An estimate from these two costs, which no benchmark sets. Two in the models, which are
+/// to explore both ends in few schedules.
 const THIEF_PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 
 /// A value that one owner uses all the time and thieves seldom.

@@ -43,7 +43,7 @@ pub struct Handle {
 
 /// A panic leaves it whole: no critical section of a runtime runs a caller's code.
 impl UnwindSafe for Handle {}
-/// As above.
+/// A panic leaves it whole through a shared reference too.
 impl RefUnwindSafe for Handle {}
 
 impl Handle {

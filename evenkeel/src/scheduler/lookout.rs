@@ -5,9 +5,9 @@
 //! loop. If none does, only a thread that is inside no poll can find that out.
 //!
 //! # Roles
-//! The *lookout* runs no caller's code, so it is never stuck itself. A
-//! *worker*, a *relief*, a *pusher* and a *sleeper* are those of [`relief`](super::relief) and
-//! [`idle`](crate::idle). An *asker* wants the lookout to look.
+//! The *lookout* runs no caller's code, so it is never stuck itself. A *worker*, a *relief*, a
+//! *pusher* and a *sleeper* are those of [`relief`](super::relief) and [`idle`](crate::idle). An
+//! *asker* wants the lookout to look.
 //!
 //! # States
 //! The lookout *makes rounds*, or it *rests*. The word of `idle` says that it rests, where a pusher

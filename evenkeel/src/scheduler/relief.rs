@@ -53,8 +53,8 @@
 //! - *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set
 //!   comes before the relief clears it, and so before the relief's look. The calls for one worker
 //!   of several that is away are not part of this proof: they save a task the time until another
-//!   worker takes it. If the system refuses the first relief's
-//!   thread, `called` stays set, pushers neither call nor leave tasks, and the lookout tries again.
+//!   worker takes it. If the system refuses the first relief's thread, `called` stays set, pushers
+//!   neither call nor leave tasks, and the lookout tries again.
 //! - *Visitors*: a sender that sees all away calls, and the relief that looks then bounds its rest.
 //!   Otherwise the last worker to go away sees the visitors, or the thread does that looks next
 //!   ([`travel`](crate::travel)). That call and the relief's resting form the pattern of timers.

@@ -17,7 +17,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks at them. Returns whether it has woken any operation.
+    /// Looks at this processor's sockets. Returns whether it has woken any operation.
     fn tend(&mut self, now: u64) -> bool {
         self.claim_gathering();
         self.note_catch(Catch::MANY);
@@ -54,8 +54,8 @@ impl Worker<'_> {
         self.shared.idle.set(at).get().map_or(0, Set::notes)
     }
 
-    /// Looks at them before a search or a sleep, if there is a prospect of finding any that is
-    /// ready. Returns whether there is a task to poll then.
+    /// Looks at this processor's sockets before a search or a sleep, if there is a prospect of
+    /// finding any that is ready. Returns whether there is a task to poll then.
     #[inline(always)]
     pub(super) fn may_look_at_sockets(&mut self) -> bool {
         if !self.prospect.is_good() || !self.has_sockets() {
@@ -73,7 +73,7 @@ impl Worker<'_> {
         self.claim_gathering();
     }
 
-    /// Looks at them. Returns whether there is a task to poll then.
+    /// Looks at this processor's sockets. Returns whether there is a task to poll then.
     #[inline(always)]
     pub(super) fn look_at_sockets(&mut self) -> bool {
         // The batch, or the search, has just read the clock.

@@ -136,7 +136,7 @@ impl<'a> Worker<'a> {
             && self.context.ready() == 0
             && self.context.seat.processor().inbox.is_empty()
             && !self.has_jobs()
-            // There no step goes by the machine's time.
+            // In a deterministic run no step goes by the machine's time.
             && !self.shared.hooks.deterministic
     }
 

@@ -1,7 +1,7 @@
 //! Tasks: spawned futures, their handles, and what tasks can do about themselves.
 //!
-//! `raw_task` is the lower half, all that the scheduler knows of tasks; this
-//! room stands on the scheduler.
+//! `raw_task` is the lower half, all that the scheduler knows of tasks; this room stands on the
+//! scheduler.
 //!
 //! # Examples
 //! A task that works when it is told to, named in reports:

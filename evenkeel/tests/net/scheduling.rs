@@ -1,4 +1,4 @@
-//! Who looks at the sockets of a worker that does not come to them.
+//! When workers look at sockets, their own and those of a worker that does not come to them.
 
 use super::{on_workers, pair};
 use evenkeel::metrics::Delays;

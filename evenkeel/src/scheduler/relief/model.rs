@@ -384,7 +384,7 @@ fn a_relief_leaves_the_reserve_by_itself_or_is_appointed() {
         };
         shared.idle.enter_reserve(relief.me());
         let has_left = shared.idle.leave_reserve(relief.me());
-        // Who finds it appointed, finds it on duty.
+        // A thread that finds it appointed finds it on duty.
         let appointed = lookout.join().unwrap();
         assert_ne!(appointed == Appointed::Reserve, has_left, "{appointed:?}");
     });

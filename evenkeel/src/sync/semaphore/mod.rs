@@ -391,7 +391,7 @@ impl<D: Send> Semaphore<D> {
 /// A panic leaves it whole: no critical section of it runs a caller's code. A permit that a panic
 /// drops gives its datum back as it is.
 impl<D: UnwindSafe> UnwindSafe for Semaphore<D> {}
-/// As above. No two permits share a datum.
+/// A panic leaves it whole through a shared reference too: no two permits share a datum.
 impl<D: UnwindSafe> RefUnwindSafe for Semaphore<D> {}
 
 impl<D> fmt::Debug for Semaphore<D> {
