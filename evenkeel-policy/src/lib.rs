@@ -69,8 +69,8 @@ pub struct Look {
     /// Whether sockets have woken tasks there before its last sleep ended, and its worker comes to
     /// them.
     pub serves: bool,
-    /// Whether other threads want the workers' cores: a worker has [lost](searching::LOST_CORE) its
-    /// core to one lately.
+    /// Whether threads that are no workers want the workers' cores: a worker has
+    /// [lost](searching::LOST_CORE) its core to one lately.
     pub contended: bool,
 }
 

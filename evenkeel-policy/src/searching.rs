@@ -128,8 +128,9 @@ pub fn rests(awake: usize, cores: usize) -> bool {
 pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
 
 /// For how long the workers' cores count as [contended](super::Look::contended) after a worker has
-/// lost its own: as long as the longest rest. `evenkeel-bench run --bench echo --procs 2` with 100
-/// connections, whose client is on the same cores, makes 3 % fewer echoes where each rest ends it.
+/// lost its own to a thread that is no worker: as long as the longest rest. `evenkeel-bench run
+/// --bench echo --procs 2` with 100 connections, whose client is on the same cores, makes 3 % fewer
+/// echoes where each rest ends it.
 pub const CONTENDED: u64 = RESTS.1;
 
 /// Returns the length of the next rest after a vain one of length `rested`, which is zero if the

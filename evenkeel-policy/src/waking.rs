@@ -19,9 +19,10 @@ pub const WAITED: u64 = 20_000;
 /// this, 1.2 with 1 ms, and 1.7 on Tokio.
 pub const SERVED: u64 = super::readiness::OVERDUE;
 
-/// The same as long as no other thread wants the workers' cores. A sleeper is a core that does
-/// nothing then, and the socket of a task that it takes [follows](super::readiness::drawn) to it.
-/// With [`SERVED`] such a server has one core to itself, and does not come to the other.
+/// The same as long as no thread but the workers [wants their cores](super::Look::contended). A
+/// sleeper is a core that does nothing then, and the socket of a task that it takes
+/// [follows](super::readiness::drawn) to it. With [`SERVED`] such a server has one core to itself,
+/// and does not come to the other.
 ///
 /// Set by a server and its clients as tasks of one runtime with two workers: with 16, 32 and 64
 /// connections that echo 64 bytes, an echo takes 7.4, 7.5 and 7.2 µs with this, 8.8, 9.7 and 8.4
@@ -50,18 +51,20 @@ pub fn served(other: &super::Look) -> u64 {
 /// wake-up; an answer of an echo server takes 5 to 10 µs, a page 10 to 20.
 pub const REQUEST: u64 = 50_000;
 
-/// The same for tasks that are [not worth the move](super::Look::is_worth_moving): a worker is
-/// woken only for a task that a thief may steal.
+/// How long a task that is [not worth the move](super::Look::is_worth_moving) waits before another
+/// processor is woken for it, in place of [`WAITED`]: one is woken only for a task that a thief may
+/// steal.
 pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
 
 /// Returns whether the tasks at a processor are worth a second one: at least two, each [worth the
 /// move](super::Look::is_worth_moving). A lone task is left to the processor that has pushed it, so
 /// that two tasks which take turns are not torn apart.
 ///
-/// If [sockets wake them](super::Look::serves_quickly), the last one would also have to wait for
-/// [`SERVED`]. In return a task behind an unexpected long poll there waits for the lookout. Where
-/// there are no sockets it does not: a wake-up beside polls of 100 ms that come every now and then
-/// would wait for 2 ms in place of 1 (`evenkeel-bench run --bench latency`, 99.9 of 100).
+/// If [sockets wake them](super::Look::serves_quickly), the last one would also have to wait for as
+/// long as [`served`] says. In return a task behind an unexpected long poll there waits for the
+/// lookout. Where there are no sockets it does not: a wake-up beside polls of 100 ms that come
+/// every now and then would wait for 2 ms in place of 1 (`evenkeel-bench run --bench latency`, 99.9
+/// of 100).
 ///
 /// # Examples
 /// ```

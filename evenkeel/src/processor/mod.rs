@@ -99,8 +99,8 @@ pub(crate) struct Published {
     pub(crate) keeps: AtomicBool,
     /// Whether sockets have woken tasks here before the worker's last sleep ended.
     pub(crate) serves: AtomicBool,
-    /// Until when other threads want the workers' cores, by the last worker that has lost its own.
-    /// A hint.
+    /// Until when threads that are no workers want the workers' cores, by the last worker that has
+    /// lost its core to one. A hint.
     pub(crate) contended_until: AtomicU64,
     /// The aborted task whose future the thread drops, or null: it is the `polled` one then.
     pub(crate) drops: std::sync::atomic::AtomicPtr<Header>,
