@@ -21,6 +21,11 @@ use std::time::Duration;
 /// A probe needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by
 /// that runtime's clock.
 ///
+/// # Cancel safety
+/// A message that has come stays in the inbox unless the future of a wait has returned it. This
+/// holds for all waits but [`fish`](Self::fish) and [`fish_within`](Self::fish_within): a message
+/// that they have passed over is gone.
+///
 /// # Examples
 /// ```
 /// use evenkeel_actor::{ReplyTo, kit};
@@ -222,8 +227,7 @@ impl<M: Debug + Send + 'static> Probe<M> {
     /// If no message comes within the probe's [patience](Self::set_patience).
     ///
     /// # Cancel safety
-    /// A message that has come stays in the inbox unless the future has returned it. This holds for
-    /// all waits of a probe but [`fish`](Self::fish), which drops the messages that it passes over.
+    /// As for all [waits of a probe](Probe#cancel-safety).
     pub async fn receive(&mut self) -> Result<M, Unexpected> {
         self.receive_within(self.patience).await
     }

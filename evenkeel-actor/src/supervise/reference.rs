@@ -95,7 +95,8 @@ impl SupervisorRef {
     /// Returns the children that have not ended for good, in the order in which they start.
     ///
     /// # Errors
-    /// If the supervisor has stopped.
+    /// [`AskError`], as for any [`ask`](ActorRef::ask): if the supervisor has stopped, or does not
+    /// answer within the system's limit, as while its children take long to start.
     pub async fn children(&self) -> Result<Vec<ChildInfo>, AskError> {
         self.0.ask(|reply| Command(Inner::List(reply))).await
     }
@@ -107,6 +108,9 @@ impl SupervisorRef {
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped before it is ready has added no child.
     #[track_caller]
     pub fn add<A, F, P>(
         &self,
@@ -124,11 +128,14 @@ impl SupervisorRef {
         }
     }
 
-    /// Stops a child for good. Returns whether there was such a child, which may take a while to
-    /// stop.
+    /// Stops a child for good. Returns whether there was such a child. Does not wait for its end.
     ///
     /// # Errors
-    /// If the supervisor has stopped.
+    /// As for [`children`](Self::children).
+    ///
+    /// # Cancel safety
+    /// The supervisor removes the child once the request has been sent, whether or not the future
+    /// is dropped.
     pub async fn remove(&self, child: ActorId) -> Result<bool, AskError> {
         self.0.ask(|reply| Command(Inner::Remove(child, reply))).await
     }

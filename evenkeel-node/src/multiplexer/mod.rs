@@ -459,6 +459,9 @@ impl Link {
 
     /// Does the same as [`put_anyway`](Self::put_anyway), behind all messages that any thread has
     /// put in under `line` before. The caller holds a lock that all users of this line take.
+    ///
+    /// # Errors
+    /// [`PutError`], except `Full`.
     pub fn put_in_line<E>(
         &self,
         line: &Trail,

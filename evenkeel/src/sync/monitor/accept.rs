@@ -136,6 +136,9 @@ pub struct Clause {
 
 impl Clause {
     /// Creates a clause that accepts this operation.
+    ///
+    /// # Panics
+    /// If the operation's [number](Entry::number) is above 62, unless it is [`End`].
     #[must_use]
     #[track_caller]
     pub fn new<E: Entry>(op: E) -> Self {
@@ -143,6 +146,9 @@ impl Clause {
     }
 
     /// Accepts this operation too.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new) does.
     #[must_use]
     #[track_caller]
     pub fn or<E: Entry>(self, op: E) -> Self {

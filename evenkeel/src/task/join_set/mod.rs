@@ -442,6 +442,9 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// After `Pending` the waker of the last call is woken when a task finishes, or when the poll's
     /// [slice](crate::budget) is over.
+    ///
+    /// # Errors
+    /// As for [`join_next`](Self::join_next).
     pub fn poll_join_next(
         &mut self,
         context: &mut Context<'_>,
@@ -451,6 +454,9 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// As [`poll_join_next`](Self::poll_join_next), with the number of the task.
+    ///
+    /// # Errors
+    /// As for [`join_next`](Self::join_next).
     pub fn poll_join_next_with_id(
         &mut self,
         context: &mut Context<'_>,
