@@ -1,4 +1,7 @@
-"""Reads Rust source as text: code without comments and strings, the modules of a crate, and what each imports."""
+"""Reads Rust source as text.
+
+Code without comments and strings, the modules of a crate, and what each imports.
+"""
 import os
 import re
 
@@ -144,7 +147,7 @@ def absolute(path, here, modules):
 
 
 def imports(code, here, modules):
-    """All paths within the crate that a file's blanked code names, absolute, with the lines they are on."""
+    """All absolute paths within the crate that a file's blanked code names, each with its line."""
     rest = code
     for use in USE.finditer(code):
         at = here + inside(code, use.start())
@@ -167,7 +170,7 @@ def target(path, modules):
 
 
 def arrows(folder):
-    """For each module of a crate's `src` the modules that it names, each with the first place: `(file, line)`."""
+    """For each module of `src` those that it names, each with its first place: `(file, line)`."""
     paths = {module(path): path for path in files(folder)}
     found = {}
     for here, path in paths.items():

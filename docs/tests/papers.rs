@@ -1,11 +1,8 @@
-//! Checks the form of all papers: their lines are short enough to be read as text, and each link
-//! leads to a file, and to a heading in it. What one of them quotes from programs stands there.
+//! Checks all papers: each link leads to a file, and to a heading in it. What one of them quotes
+//! from programs stands there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The most columns of a line of prose.
-const COLUMNS: usize = 100;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this folder lies in the workspace")
@@ -24,32 +21,24 @@ fn papers(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the lines of a paper outside of its blocks of code, with their numbers.
-fn prose(text: &str) -> Vec<(usize, &str)> {
+/// Returns the lines of a paper outside of its blocks of code.
+fn prose(text: &str) -> Vec<&str> {
     let mut is_code = false;
     let mut lines = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for line in text.lines() {
         let is_fence = line.trim_start().starts_with("```");
         is_code ^= is_fence;
         if !is_code && !is_fence {
-            lines.push((number + 1, line));
+            lines.push(line);
         }
     }
     lines
 }
 
-/// Returns the numbers of the lines that are too long, except tables, pictures and single words.
-fn too_long(text: &str) -> Vec<usize> {
-    let is_bound = |line: &str| line.starts_with(['|', '!']) || !line.trim().contains(' ');
-    let is_long = |line: &str| line.chars().count() > COLUMNS && !is_bound(line);
-    prose(text).into_iter().filter(|(_, line)| is_long(line)).map(|(number, _)| number).collect()
-}
-
 /// Returns the targets of the links in a paper that lead to other places in the repository. A link
 /// may begin on one line and end on the next.
 fn links(text: &str) -> Vec<String> {
-    let text: Vec<&str> = prose(text).into_iter().map(|(_, line)| line).collect();
-    let text = text.join("\n");
+    let text = prose(text).join("\n");
     // What stands between backticks is code, and no link.
     let parts =
         text.split('`').enumerate().map(|(place, part)| if place % 2 == 0 { part } else { "" });
@@ -66,8 +55,8 @@ fn anchor(heading: &str) -> String {
 }
 
 fn anchors(text: &str) -> Vec<String> {
-    let headings = prose(text).into_iter().filter(|(_, line)| line.starts_with('#'));
-    headings.map(|(_, line)| anchor(line.trim_start_matches('#'))).collect()
+    let headings = prose(text).into_iter().filter(|line| line.starts_with('#'));
+    headings.map(|line| anchor(line.trim_start_matches('#'))).collect()
 }
 
 /// Returns what is wrong with a link in `paper`; `None` if it leads somewhere.
@@ -87,22 +76,10 @@ fn fault(paper: &Path, link: &str) -> Option<String> {
 }
 
 #[test]
-fn lines_of_prose_are_at_most_100_columns_long() {
-    let mut all = Vec::new();
-    papers(root(), &mut all);
-    assert!(all.len() > 20, "{} papers", all.len());
-    let long = |path: &PathBuf| {
-        let lines = too_long(&fs::read_to_string(path).expect("papers are UTF-8"));
-        lines.into_iter().map(move |line| format!("{}:{line}", path.display())).collect::<Vec<_>>()
-    };
-    let long: Vec<String> = all.iter().flat_map(long).collect();
-    assert!(long.is_empty(), "wrap these lines at {COLUMNS} columns:\n{}", long.join("\n"));
-}
-
-#[test]
 fn each_link_leads_to_a_file_and_to_a_heading_in_it() {
     let mut all = Vec::new();
     papers(root(), &mut all);
+    assert!(all.len() > 20, "{} papers", all.len());
     let mut count = 0;
     let mut faults = Vec::new();
     for paper in &all {
@@ -206,11 +183,6 @@ fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
 
 #[test]
 fn the_checks_find_what_they_look_for() {
-    let long = "word ".repeat(30);
-    assert_eq!(
-        too_long(&format!("short\n{long}\n| {long}|\n```text\n{long}\n```\n{long}")),
-        [2, 7]
-    );
     assert_eq!(links("[a](b.md) `[c](d)` [e](f.md#g)\n[h](scheme://i)"), ["b.md", "f.md#g"]);
     assert_eq!(
         anchors("# What is here, and why?\n```\n# no heading\n```\n"),

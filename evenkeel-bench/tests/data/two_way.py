@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Makes `two-way.jsonl`, random runs of a two-factor design with replications, and `two-way.expected.json`, what
-statsmodels and scipy say about them: the figures that `evenkeel-bench analyse` is compared with.
+"""Makes `two-way.jsonl` and `two-way.expected.json`.
+
+The first has random runs of a two-factor design with replications. The second has what statsmodels
+and scipy say about them: the figures that `evenkeel-bench analyse` is compared with.
 
     pip install numpy pandas scipy statsmodels && python3 two_way.py
 
@@ -26,7 +28,7 @@ CONFIDENCE = 0.90
 
 
 def runs():
-    """Times whose factors multiply, with some interaction and errors that are normal in the logarithm."""
+    """Times whose factors multiply, with some interaction; the logarithm's errors are normal."""
     random = numpy.random.default_rng(20260901)
     rows = random.normal(-1.5, 0.4, len(ROWS))
     columns = random.normal(0.0, 0.15, len(COLUMNS))
@@ -38,7 +40,7 @@ def runs():
 
 
 def expected(table):
-    """One model: the analysis of variance, every effect with its interval, every contrast, the residuals' plot."""
+    """One model: analysis of variance, effects with intervals, contrasts, the residuals' plot."""
     a, b, r = len(ROWS), len(COLUMNS), REPLICATIONS
     fit = formula.ols("y ~ C(bench, Sum) * C(runtime, Sum)", data=table).fit()
     variance = anova_lm(fit, typ=1)
@@ -53,7 +55,8 @@ def expected(table):
             component["f_table"] = stats.f.ppf(CONFIDENCE, line["df"], fit.df_resid)
         components.append(component)
 
-    # Effects as combinations of the parameters: the last level of each factor is minus the sum of the others.
+    # Effects as combinations of the parameters: the last level of each factor is minus the sum of
+    # the others.
     def code(index, levels):
         vector = numpy.zeros(levels - 1)
         if index is None:
