@@ -18,19 +18,19 @@
 //! peer is given later has the same slot.
 //!
 //! # Why nothing stays, or is lost
-//! A line has a porter from the step that makes it. The porter waits for the mailbox, as a local
-//! sender does, and for the loss of the peer, and for nothing else. That loss
-//! [clears](Parking::clear) all lines, under the lock under which a porter leaves its waker too.
-//! The porter checks before each message whether the lines were cleared. So of its batch it
-//! delivers at most the message that it is busy with. A peer that leaves in order is no loss: its
-//! lines get nothing more, and their porters go on until they are empty. The porter also keeps the
-//! actor: when this node leaves, its table forgets the actors that others know, and messages that
-//! came before are handled all the same. A message that joins a line has one of three ends. The
-//! porter delivers it; or the actor has ended, the message is a dead letter, and its asker is told;
-//! or it is dropped with its node, and is a dead letter too. In the last case askers of third nodes
-//! are told, if the lost node has handed their questions on. A message counts as read once it is
-//! delivered: for the search for the [end of all work](super::collective) a parked message has not
-//! come.
+//! A line has a porter from the step that makes it. A porter that is dropped, even before its first
+//! poll, takes the line along. The porter waits for the mailbox, as a local sender does, and for
+//! the loss of the peer, and for nothing else. That loss [clears](Parking::clear) all lines, under
+//! the lock under which a porter leaves its waker too. The porter checks before each message
+//! whether the lines were cleared. So of its batch it delivers at most the message that it is busy
+//! with. A peer that leaves in order is no loss: its lines get nothing more, and their porters go
+//! on until they are empty. The porter also keeps the actor: when this node leaves, its table
+//! forgets the actors that others know, and messages that came before are handled all the same. A
+//! message that joins a line has one of three ends. The porter delivers it; or the actor has ended,
+//! the message is a dead letter, and its asker is told; or it is dropped with its node, and is a
+//! dead letter too. In the last case askers of third nodes are told, if the lost node has handed
+//! their questions on. A message counts as read once it is delivered: for the search for the [end
+//! of all work](super::collective) a parked message has not come.
 //!
 //! # Memory
 //! When a line weighs [`HOLD`], the peer is told to [hold](super::holds) messages for this actor,
@@ -75,7 +75,7 @@ use crate::node::Slot;
 use crate::node::wire::{Failure, Message, Places};
 use crate::primitives::MutexGuard;
 use evenkeel::internal::contain;
-use porter::{Kept, carry};
+use porter::{Carried, carry};
 use std::collections::hash_map::Entry;
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -204,9 +204,7 @@ impl Parking {
         };
         self.added(peer, to, weight, state);
         if is_new {
-            // Before the reader comes to a `Release` of the peer that gives the slot back.
-            let kept = Kept::new(peer, to);
-            peer.node.spawn(carry(peer, to, target, kept));
+            peer.node.spawn(carry(target, Carried::new(peer, to)));
         }
     }
 

@@ -19,11 +19,11 @@ use std::vec;
 
 /// Keeps a slot while a line is found by it, as a reference of this node does. Otherwise the actor
 /// could get another slot, and messages sent by that slot would overtake the line.
-pub(super) struct Kept(&'static Peer, Slot);
+struct Kept(&'static Peer, Slot);
 
 impl Kept {
     /// None if the actor has ended.
-    pub(super) fn new(peer: &'static Peer, slot: Slot) -> Option<Self> {
+    fn new(peer: &'static Peer, slot: Slot) -> Option<Self> {
         peer.node.table.give(slot, peer.node.number).then_some(Self(peer, slot))
     }
 }
@@ -36,15 +36,10 @@ impl Drop for Kept {
 }
 
 /// The porter of the line for this actor.
-pub(super) async fn carry(
-    peer: &'static Peer,
-    to: Slot,
-    target: Arc<dyn Target<Peer>>,
-    _kept: Option<Kept>,
-) {
+pub(super) async fn carry(target: Arc<dyn Target<Peer>>, mut carried: Carried) {
+    let Carried { peer, to, .. } = carried;
     let parking = &peer.parking;
     let mut turn = Turn::new();
-    let mut carried = Carried::new(peer, to);
     while let Some((items, bytes)) = parking.take(to) {
         (carried.items, carried.bytes, carried.at) = (items.into_iter(), bytes, 0);
         loop {
@@ -97,8 +92,9 @@ pub(super) async fn carry(
 }
 
 /// What a porter has of its line. If the porter does not come to the line's end, because the lines
-/// were cleared or the runtime has ended, the rest of the line goes with it, as dead letters.
-struct Carried {
+/// were cleared or the runtime has ended, the rest of the line goes with it, as dead letters. So it
+/// is made before the porter: the runtime may drop a task that it has never polled.
+pub(super) struct Carried {
     peer: &'static Peer,
     to: Slot,
     items: vec::IntoIter<Item>,
@@ -110,13 +106,18 @@ struct Carried {
     /// The message that waits for room.
     waiting: Option<Delivered>,
     is_over: bool,
+    /// Given back once the line is gone.
+    _kept: Option<Kept>,
 }
 
 impl Carried {
-    fn new(peer: &'static Peer, to: Slot) -> Self {
+    /// For a new line. The reader makes it before it comes to a `Release` of the peer that gives
+    /// the slot back.
+    pub(super) fn new(peer: &'static Peer, to: Slot) -> Self {
         let (items, bytes) = (Vec::new().into_iter(), Vec::new());
         let (delivered, waiting) = (Delivered::default(), None);
-        Self { peer, to, items, bytes, at: 0, delivered, waiting, is_over: false }
+        let _kept = Kept::new(peer, to);
+        Self { peer, to, items, bytes, at: 0, delivered, waiting, is_over: false, _kept }
     }
 }
 

@@ -112,6 +112,29 @@ fn questions_that_a_lost_node_has_handed_on_fail_where_their_messages_are_parked
     evenkeel::block_on(task).unwrap();
 }
 
+/// A reader of another thread may be on its way when the host ends, and then no porter is started.
+#[test]
+fn what_is_parked_when_no_porter_can_be_started_is_a_dead_letter() {
+    let runtime = runtime();
+    let handle = runtime.handle().clone();
+    let task = runtime.spawn(async move {
+        let (inner, peer) = peer(&handle);
+        let notes = Notes { given: Given::default(), may: Arc::new(AtomicBool::new(true)) };
+        let actor = Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap();
+        let to = actor.slot_in(&inner.table, NodeId::new(1)).expect("it is here");
+        inner.part();
+        (0..2).for_each(|number| read(peer, to, number));
+        assert!(!peer.parking.any(), "the line has no porter");
+        assert_eq!(inner.counts.undelivered.load(Ordering::SeqCst), 1);
+        // Nothing of the line keeps the actor, but for what other nodes know.
+        inner.table.clear();
+        let ended = actor.stopped();
+        drop(actor);
+        assert!(matches!(ended.await, crate::ExitReason::Unreferenced));
+    });
+    evenkeel::block_on(task).unwrap();
+}
+
 #[test]
 fn where_much_is_parked_each_line_is_held_and_no_actor_that_has_room() {
     let runtime = runtime();
