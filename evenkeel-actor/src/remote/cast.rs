@@ -19,7 +19,7 @@ use super::askers::Askers;
 use super::deliver::deliver_to_all;
 use super::given::{self, Bundle};
 use super::inner::{Inner, Peer};
-use super::scope;
+use super::{route, scope};
 use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
@@ -30,6 +30,7 @@ use evenkeel::budget;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::ptr;
 
 /// The most actors in one message; a longer list becomes several messages. An estimate: as many as
 /// can be delivered to in the time of a few turns; no benchmark sets it.
@@ -66,17 +67,18 @@ where
     budget::consume().await;
     let mut report = CastReport::default();
     let mut away: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
-    let mut here = Vec::new();
+    let (mut leases, mut singly) = (Vec::new(), Vec::new());
     for actor in to {
         match actor.remote() {
-            None => here.push(actor),
             Some(remote) if remote.is_down() => report.refused += 1,
-            Some(remote) => away.entry(remote.name().node).or_default().push(remote.slot),
+            Some(remote) if ptr::eq(route::peer(remote.route).node, node) => {
+                away.entry(remote.name().node).or_default().push(remote.slot);
+                leases.extend(actor.lease());
+            }
+            // Another node of this process has its own link to the actor's node. That one may
+            // belong to another job, and this node's peer of the same number is not it then.
+            _ => singly.push(actor),
         }
-    }
-    if away.len() > 1 {
-        // The value may go by way of other nodes, and a `Release` may overtake it.
-        to.iter().filter_map(ActorRef::lease).for_each(|lease| lease.pin());
     }
     if !away.is_empty()
         && let Some(own) = node.peer(node.number)
@@ -87,6 +89,10 @@ where
         let most = node.multiplexer.packing().longest_message;
         if bytes.len() > most {
             return Err(unwritable::<M>(TooLong { length: bytes.len(), most }));
+        }
+        if away.len() > 1 {
+            // The value may go by way of other nodes, and a `Release` may overtake it.
+            leases.into_iter().for_each(|lease| lease.pin());
         }
         let actors: usize = away.values().map(Vec::len).sum();
         for members in rounds(away) {
@@ -102,8 +108,9 @@ where
         }
         report.refused += actors - report.handed_on;
     }
-    for actor in here {
+    for actor in singly {
         match actor.send(message.clone()).await {
+            Ok(()) if actor.remote().is_some() => report.handed_on += 1,
             Ok(()) => report.delivered += 1,
             Err(_) => report.refused += 1,
         }

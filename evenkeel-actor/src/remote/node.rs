@@ -455,7 +455,9 @@ impl Node {
     /// tree: with 100 nodes it takes seven steps, not 99.
     ///
     /// If there are several nodes, receivers on other nodes are kept from then on, each until it is
-    /// stopped or this node is gone. Actors that are only referred to in the message are not.
+    /// stopped or this node is gone. Actors that are only referred to in the message are not. If a
+    /// reference belongs to another node of this process, as in tests, that node
+    /// [sends](ActorRef::send) the message to its actor.
     ///
     /// A cast to several nodes keeps no order with the sender's other casts, or with its sends: it
     /// comes by way of other nodes.

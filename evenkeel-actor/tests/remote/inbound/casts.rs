@@ -1,6 +1,7 @@
 //! Collective sends with little room.
 
 use super::{CASTS, Number, Ordered, ends};
+use crate::leases::known;
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::node::policy::Packing;
@@ -131,6 +132,58 @@ fn a_cast_that_is_too_long_is_an_error_and_not_handed_on() {
                 assert!(cast.is_err(), "{length}: {cast:?}");
             }
         });
+    });
+}
+
+#[test]
+fn a_cast_that_is_too_long_keeps_no_receiver() {
+    ends(|| {
+        let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
+        let world = World::with(3, 1, Faults::default(), packing);
+        let others = [1, 2].map(|number| world.nodes[number].1.clone());
+        world.on(0, async move |node| {
+            let mut reads = Vec::new();
+            for other in &others {
+                other.register_script("reads", |()| Reads::default());
+                reads.push(node.spawn_on::<Text, _>(other.id(), "reads", &()).await.unwrap());
+            }
+            node.cast(&reads, &Text("x".repeat(5_000))).await.unwrap_err();
+            drop(reads);
+            for other in &others {
+                known(other, 0).await;
+            }
+        });
+    });
+}
+
+/// The references belong to another node of this process: to one of another job, which has an actor
+/// of that name too, and to another node of the same job.
+#[test]
+fn a_cast_goes_by_the_nodes_of_its_references() {
+    ends(|| {
+        for workers in [1, 2] {
+            let jobs = [(); 2].map(|()| World::new(2, workers, Faults::default()));
+            let read = [(); 2].map(|()| Arc::<AtomicUsize>::default());
+            let [meant, other] = [0, 1].map(|job| {
+                let read = Arc::clone(&read[job]);
+                jobs[job].nodes[1].1.register_script("reads", move |()| Reads(Arc::clone(&read)));
+                jobs[job].on(0, async |node| {
+                    node.spawn_on::<Text, _>(id(1), "reads", &()).await.unwrap()
+                })
+            });
+            assert_eq!(meant.remote_name(), other.remote_name());
+            let reads = || [0, 1].map(|job| read[job].load(Ordering::SeqCst));
+            for (times, (job, by)) in (1..).zip([(1, 0), (0, 1)]) {
+                let to = [meant.clone()];
+                let report = jobs[job]
+                    .on(by, async move |node| node.cast(&to, &Text("x".to_owned())).await.unwrap());
+                assert_eq!((report.delivered, report.handed_on, report.refused), (0, 1, 0));
+                while reads() == [times - 1, 0] {
+                    std::thread::yield_now();
+                }
+                assert_eq!(reads(), [times, 0]);
+            }
+        }
     });
 }
 
