@@ -3,13 +3,13 @@
 use super::turn::Turn;
 use crate::actor::Actor;
 use crate::kin::control::AnyActor;
+use crate::kin::order::News;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{Mailbox, Next, Receiver};
 use crate::policy::Priority;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::counters::Count;
-use crate::words::event::Event;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Own, Public};
 use std::fmt;
@@ -193,7 +193,7 @@ impl<A: Actor> Context<A> {
         self.before = Before::Event;
     }
 
-    pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
+    pub(crate) fn take_event(&mut self) -> Option<Box<News>> {
         self.before = Before::Nothing;
         self.receiver.take_event()
     }

@@ -357,6 +357,6 @@ impl<A: Actor> Context<A> {
 }
 
 fn is_alarm(order: &Order) -> bool {
-    let Order::Event(event) = order else { return false };
-    matches!(**event, Event::Notice(Notice { index: PARENT, kind: NoticeKind::Alarm { .. } }))
+    let Order::Event(news) = order else { return false };
+    matches!(news.event, Event::Notice(Notice { index: PARENT, kind: NoticeKind::Alarm { .. } }))
 }

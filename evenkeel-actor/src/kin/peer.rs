@@ -1,5 +1,6 @@
 //! Addresses by which actors are told of others, and which keep no actor alive.
 
+use super::order::Counted;
 use crate::words::event::{Event, Notice, NoticeKind};
 use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
@@ -11,8 +12,9 @@ use std::sync::Arc;
 pub(crate) trait Reach: Send + Sync {
     /// Tells the actor that `from`, which it may be watching, has ended.
     fn down(&self, from: ActorId, reason: &ExitReason);
-    /// Tells the actor that `from`, to which it may be linked, has ended.
-    fn exit(&self, from: ActorId, reason: &ExitReason);
+    /// Tells the actor that `from`, to which it may be linked, has ended. If that is an event, it
+    /// is `counted`.
+    fn exit(&self, from: ActorId, reason: &ExitReason, counted: Option<Counted>);
     /// Links the actor to `to`, which has that peer. Returns false if the actor has ended.
     fn link(&self, to: ActorId, peer: Peer) -> bool;
     /// Tells the actor that `from` has given up its link.
@@ -71,7 +73,7 @@ pub(super) struct Far;
 #[cfg(test)]
 impl Reach for Far {
     fn down(&self, _from: ActorId, _reason: &ExitReason) {}
-    fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+    fn exit(&self, _from: ActorId, _reason: &ExitReason, _counted: Option<Counted>) {}
     fn link(&self, _to: ActorId, _peer: Peer) -> bool {
         false
     }

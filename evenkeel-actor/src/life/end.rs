@@ -202,7 +202,7 @@ fn tell<A, M: Send + 'static>(
 /// Tells links, watching actors and the parent. Returns the joiners, which are told last.
 fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
     for (_, peer) in mem::take(&mut kin.links) {
-        peer.exit(id, reason);
+        peer.exit(id, reason, None);
     }
     let (actors, waiting): (Vec<_>, Vec<_>) =
         kin.witnesses.take().into_iter().partition(Witness::is_actor);

@@ -44,12 +44,12 @@ pub(super) fn live<A: Actor>(
                 }
                 // Boxed, as most actors get no events. Here, as the match below would keep room for
                 // a message beside the event.
-                if let Some(event) = context.take_event()
+                if let Some(news) = context.take_event()
                     && let Err(failure) = trace::noticing!(
                         A,
-                        event,
+                        news,
                         context,
-                        Box::pin(actor.0.event(*event, &mut context))
+                        Box::pin(actor.0.event(news.event, &mut context))
                     )
                 {
                     context.settle();

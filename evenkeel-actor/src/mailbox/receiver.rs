@@ -7,9 +7,8 @@ use super::ring::Ring;
 use super::shared::Rest;
 use super::timers::{Taken, Timers};
 use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
-use crate::kin::order::Order;
+use crate::kin::order::{News, Order};
 use crate::trace::{Parcel, seal};
-use crate::words::event::Event;
 use evenkeel::internal::{Own, wake_all};
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -151,10 +150,10 @@ impl<M: Send + 'static> Receiver<M> {
 
     /// Takes the event that [`next`](Self::next) has found.
     #[cold]
-    pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
+    pub(crate) fn take_event(&mut self) -> Option<Box<News>> {
         let order = note(&self.0, |_, orders| orders.pop_front());
-        let Ok(Some(Order::Event(event))) = order else { return None };
-        Some(event)
+        let Ok(Some(Order::Event(news))) = order else { return None };
+        Some(news)
     }
 
     /// Calls the senders that wait for room, and takes the first order unless it is an event. If

@@ -58,7 +58,10 @@ pub struct Limits {
     /// Watches and links between actors of this node and of one other. Those made here and those
     /// made there are counted separately. At the limit, an actor of this node that watches or links
     /// is told of [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies). A node that opens
-    /// more than it was told is [shut out](super::NodeEvent::Refused). At least 64.
+    /// more than it was told is [shut out](super::NodeEvent::Refused). A link that was made there,
+    /// and has ended, counts until the actor of this node has handled the
+    /// [event](crate::Event::Exit), if it gets one. A link beyond that ends at once, as at the
+    /// limit. At least 64.
     pub ties: usize,
     /// Open questions to one node. Questions that their askers have given up make room; beyond that
     /// a question is refused with [`AskError::TooManyCalls`](crate::AskError::TooManyCalls).

@@ -168,7 +168,7 @@ impl Route for PeerRoute {
         if scope::is_writing() {
             scope::once_written(move || {
                 if let Err(reason) = peer.link_with(slot, id, own.clone()) {
-                    own.exit(peer.actor(slot), &reason);
+                    own.exit(peer.actor(slot), &reason, None);
                 }
             });
             return Ok(());

@@ -8,7 +8,7 @@ use crate::node::multiplexer::Trail;
 use crate::primitives::sweeper::Sweeper;
 use crate::words::id::ActorId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The node, of two, that has opened a tie.
@@ -84,15 +84,21 @@ pub(super) struct Lists {
 }
 
 /// The ties of this node with one other.
-pub(crate) struct Ties(Mutex<Lists>);
+pub(crate) struct Ties {
+    lists: Mutex<Lists>,
+    /// The number of ends of links from there that actors here have not handled yet. Grows under
+    /// the lock.
+    pub(super) unheard: AtomicUsize,
+}
 
 impl Ties {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Lists::new(Limits::LEAST_TIES)))
+        let lists = Mutex::new(Lists::new(Limits::LEAST_TIES));
+        Self { lists, unheard: AtomicUsize::new(0) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The numbers of watches of actors there, of watches of actors here, and of linked pairs.

@@ -355,8 +355,8 @@ impl Supervisor {
     /// Waits until all children have ended for good.
     fn poll_gone(&mut self, context: &mut Context<Self>, task: &task::Context<'_>) -> Poll<()> {
         for order in context.attend_orders(task) {
-            let Order::Event(event) = order else { continue };
-            if let Event::Notice(notice) = *event {
+            let Order::Event(news) = order else { continue };
+            if let Event::Notice(notice) = news.event {
                 self.take(notice, context);
             }
         }
@@ -380,8 +380,8 @@ impl Supervisor {
         }
         for order in context.attend_orders(task) {
             match order {
-                Order::Event(event) => {
-                    if let Event::Notice(notice) = *event {
+                Order::Event(news) => {
+                    if let Event::Notice(notice) = news.event {
                         self.take(notice, context);
                     }
                 }

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 
 /// Returns whether an order is an event of that actor: of a link, or else of a watch.
 fn is_of(order: &Order, actor: ActorId, link: bool) -> bool {
-    let Order::Event(event) = order else { return false };
-    match **event {
+    let Order::Event(news) = order else { return false };
+    match news.event {
         Event::Down { actor: of, .. } => !link && of == actor,
         Event::Exit { actor: of, .. } => link && of == actor,
         _ => false,
@@ -63,7 +63,7 @@ impl<M: Send + 'static> Own<'_, M> {
             // As if the other actor had been linked and had ended then.
             let known = note(self.0, |kin, _| kin.links.insert(it, peer.clone()));
             drop(known);
-            peer.exit(it, &reason);
+            peer.exit(it, &reason, None);
         }
     }
 

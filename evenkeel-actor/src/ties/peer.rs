@@ -8,7 +8,7 @@
 #![allow(unsafe_code, reason = "an address is kept that counts nothing")]
 
 use super::steps;
-use crate::kin::order::Order;
+use crate::kin::order::{Counted, Order};
 use crate::kin::peer::{OwnPeer, Peer, Reach};
 use crate::mailbox::{Mailbox, note, tell};
 use crate::words::event::Event;
@@ -40,7 +40,7 @@ impl<M: Send + 'static> Reach for Local<M> {
     fn down(&self, from: ActorId, reason: &ExitReason) {
         let Some(to) = self.reach() else { return };
         let event = Event::Down { actor: from, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
+        let mut order = Some(Order::event(event, None));
         let _ = tell(&to, |kin, orders| {
             if kin.watching.remove(&from) {
                 orders.extend(order.take());
@@ -48,10 +48,10 @@ impl<M: Send + 'static> Reach for Local<M> {
         });
     }
 
-    fn exit(&self, from: ActorId, reason: &ExitReason) {
+    fn exit(&self, from: ActorId, reason: &ExitReason, counted: Option<Counted>) {
         let Some(to) = self.reach() else { return };
         let event = Event::Exit { actor: from, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
+        let mut order = Some(Order::event(event, counted));
         let mut verdict = (!reason.is_normal()).then(|| reason.for_linked(from));
         // In one step: after it an `unlink` finds no link, and there may be another incarnation.
         let dies = tell(&to, |kin, orders| {
@@ -81,7 +81,7 @@ impl<M: Send + 'static> Reach for Local<M> {
     fn child_ended(&self, number: u64, child: ActorId, reason: &ExitReason) {
         let Some(to) = self.reach() else { return };
         let event = Event::ChildEnded { child, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
+        let mut order = Some(Order::event(event, None));
         let _ = tell(&to, |kin, orders| {
             // A child of an earlier incarnation does not concern the present one.
             if number >= kin.first_child {
@@ -93,7 +93,7 @@ impl<M: Send + 'static> Reach for Local<M> {
 
     fn event(&self, event: Event) {
         let Some(to) = self.reach() else { return };
-        let mut order = Some(Order::Event(Box::new(event)));
+        let mut order = Some(Order::event(event, None));
         let _ = tell(&to, |_, orders| orders.extend(order.take()));
     }
 

@@ -56,7 +56,7 @@ macro_rules! handling {
 }
 
 macro_rules! noticing {
-    ($actor:ty, $event:ident, $context:ident, $handle:expr) => {
+    ($actor:ty, $news:ident, $context:ident, $handle:expr) => {
         $handle.await
     };
 }

@@ -210,8 +210,8 @@ macro_rules! handling {
 }
 
 macro_rules! noticing {
-    ($actor:ty, $event:ident, $context:ident, $handle:expr) => {{
-        let scene = $crate::trace::Scene::event::<$actor>(&$event, $context.subject());
+    ($actor:ty, $news:ident, $context:ident, $handle:expr) => {{
+        let scene = $crate::trace::Scene::event::<$actor>(&$news.event, $context.subject());
         scene.run($handle).await
     }};
 }

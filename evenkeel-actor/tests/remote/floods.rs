@@ -9,10 +9,12 @@ use evenkeel_actor::node::wire::{End, EndBy, EndKind, MembersBuf, Message as Wir
 use evenkeel_actor::node::{NodeId, Slot};
 use evenkeel_actor::remote::{Limits, Mismatch, NodeEvent, RemoteError};
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, ExitReason, Handled, ReplyTo, SendError,
+    Actor, ActorRef, AskError, Builder, Context, Event, ExitReason, Handled, ReplyTo, SendError,
 };
 use futures::channel::oneshot;
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const TIES: usize = 100;
 
@@ -80,6 +82,87 @@ fn a_peer_that_uses_a_number_twice_is_shut_out() {
         pair.send(&[Wire::Monitor { tie: 7, to }, Wire::Link { tie: 7, from: to, to }]);
         assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why: Mismatch::OutOfTurn });
     }
+}
+
+/// Traps exits, and takes note of none before it may.
+struct Hub {
+    may: Arc<AtomicBool>,
+    told: Arc<AtomicUsize>,
+}
+
+impl Actor for Hub {
+    type Message = Message;
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        context.trap_exits(true);
+        Ok(())
+    }
+
+    async fn handle(&mut self, _message: Message, _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+
+    async fn event(&mut self, _event: Event, _context: &mut Context<Self>) -> Handled {
+        while !self.may.load(Ordering::SeqCst) {
+            evenkeel::yield_now().await;
+        }
+        self.told.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[test]
+fn ends_that_a_busy_actor_has_not_heard_of_count_as_ties() {
+    ends(|| {
+        for workers in [1, 2] {
+            let mut pair = Pair::greeted(workers, limits());
+            let (may, told) = (Arc::new(AtomicBool::new(false)), Arc::default());
+            let hub = Hub { may: Arc::clone(&may), told: Arc::clone(&told) };
+            let hub = pair
+                .runtime
+                .block_on(async { Builder::new().system(pair.node.system()).spawn(hub).unwrap() });
+            assert!(pair.node.publish("hub", hub));
+            let name = std::any::type_name::<Message>();
+            pair.send(&[Wire::Locate { call: 6, name: "hub", messages: name }]);
+            let to = pair.receive(|message| match message {
+                Wire::Located { call: 6, at } => Some(*at),
+                _ => None,
+            });
+            let from = Slot { index: 7, generation: 0 };
+            let end = End { by: EndBy::Itself, kind: EndKind::Panicked, node: PEER, detail: "x" };
+            let link = |tie| Wire::Link { tie, from, to };
+            let is_over = |tie| [link(tie), Wire::Exit { tie, opener: true, end }];
+            for tie in 0..TIES as u64 {
+                pair.send(&is_over(tie));
+            }
+            // The peer cannot know that the actor is behind: it is told, and is not shut out.
+            let [next, after] = [0, 1].map(|more| TIES as u64 + more);
+            pair.send(&is_over(next));
+            let arguments = [name.as_bytes(), &[0, 9]].concat();
+            let spawn = Wire::Spawn { call: 5, script: "sum", parent: None, arguments: &arguments };
+            pair.send(&[spawn]);
+            let answer = pair.receive(|message| match message {
+                Wire::Exit { tie, opener: false, end } => Some(Some((*tie, end.kind, end.node))),
+                Wire::Located { call: 5, .. } => Some(None),
+                _ => None,
+            });
+            assert_eq!(answer, Some((next, EndKind::TooManyTies, NODE)));
+            assert_eq!(told.load(Ordering::SeqCst), 0);
+            may.store(true, Ordering::SeqCst);
+            while told.load(Ordering::SeqCst) < TIES {
+                std::thread::yield_now();
+            }
+            // The last may have been told, and its end may still count.
+            for tie in after.. {
+                pair.send(&[link(tie)]);
+                pair.spawn();
+                if pair.node.metrics().links == 1 {
+                    break;
+                }
+            }
+            assert_eq!(told.load(Ordering::SeqCst), TIES);
+        }
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::super::error::Mismatch;
 use super::super::inner::Peer;
 use super::super::tied::{self, Lists, Number, Opened, Pair, Tie};
 use super::{Linked, Watched};
+use crate::kin::order::Counted;
 use crate::kin::peer::Reach;
 use crate::kin::witness::Witness;
 use crate::node::Slot;
@@ -90,8 +91,12 @@ pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Sl
         drop(lists);
         return breach.shut_out(peer);
     }
+    let unheard = peer.ties.unheard.load(Ordering::Relaxed);
     let ended = match &target {
         None => ExitReason::Forgotten,
+        Some(_) if lists.open(Opened::There) + unheard >= peer.node.limits.ties => {
+            ExitReason::TooManyTies(peer.node.number)
+        }
         Some(target) => {
             let pair = Pair { own: target.id(), other: from };
             let far = Arc::new(Linked { peer, pair });
@@ -151,9 +156,11 @@ pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end:
             if let Some(link) = &link {
                 peer.forget(link);
             }
+            // Under the lock, so that a link that is opened next finds it.
+            let counted = (number.0 == Opened::There).then(|| Counted::by(&peer.ties.unheard));
             drop(lists);
             if let Some(link) = link {
-                link.own.exit(peer.actor(pair.other), &reason);
+                link.own.exit(peer.actor(pair.other), &reason, counted);
             }
         }
         Some(tie) => {

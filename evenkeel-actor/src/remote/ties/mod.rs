@@ -56,7 +56,10 @@
 //! the other side has closed the tie, or is to hear of the closing before the next tie, since order
 //! is kept. So the limit is exact, and a peer that has more open has broken the rules and is shut
 //! out. Watchers that are gone are swept whenever the number of watches has doubled, and at the
-//! limit.
+//! limit. An actor that traps exits may be behind, and then a peer could open and end one link
+//! after the other. So the end of a link counts as one of the opener's ties until the actor has
+//! handled it. The peer does not know of these, so it is not shut out for them: at the limit it
+//! hears at once that the link has [ended](ExitReason::TooManyTies).
 //!
 //! # Rejected
 //! Closing both ways, with an answer for each `Untie` and `Exit`: this needs no order, but keeps
@@ -72,6 +75,7 @@ pub(super) use arrivals::{exited, linked, monitored, untied};
 use super::ends::Words;
 use super::inner::{Peer, Standing};
 use super::tied::{Link, Lists, Number, Opened, Pair, Tie};
+use crate::kin::order::Counted;
 use crate::kin::peer::{Peer as KinPeer, Reach};
 use crate::kin::witness::Witness;
 use crate::node::wire::{Envelope, Message};
@@ -127,7 +131,7 @@ impl Peer {
         }
         for (pair, link) in left.links {
             self.forget(&link);
-            link.own.exit(self.actor(pair.other), &reason);
+            link.own.exit(self.actor(pair.other), &reason, None);
         }
     }
 
@@ -271,7 +275,7 @@ impl Reach for Watched {
 
     // A watch is told of ends alone.
 
-    fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+    fn exit(&self, _from: ActorId, _reason: &ExitReason, _counted: Option<Counted>) {}
 
     fn link(&self, _to: ActorId, _peer: KinPeer) -> bool {
         false
@@ -287,7 +291,7 @@ impl Reach for Watched {
 }
 
 impl Reach for Linked {
-    fn exit(&self, _from: ActorId, reason: &ExitReason) {
+    fn exit(&self, _from: ActorId, reason: &ExitReason, _counted: Option<Counted>) {
         self.peer.close(self.pair, Some(reason));
     }
 
