@@ -649,6 +649,12 @@ impl Node {
     /// Leaves the job. When it returns, what was sent is on its way and the other nodes are told.
     /// What is sent from this call on is refused.
     ///
+    /// If another node takes nothing for a while, and something waits for it, the call waits for
+    /// it, however long. That node may be in a long poll, which cannot be told from one that never
+    /// ends. The call does not wait for a node that is down or [shut out](NodeEvent::Refused). A
+    /// transport may wait for all others to leave too, as that over MPI does. A program that is not
+    /// to wait puts a [timeout](evenkeel::time::timeout) around the call, and ends its process.
+    ///
     /// Actors to which this node has references live on. The node forgets what other nodes know,
     /// what it has [published](Self::publish), and its scripts. So actors with references from
     /// other nodes alone end like actors without references. They first handle what is in their

@@ -23,9 +23,12 @@
 //!
 //! # The end
 //! After [`Multiplexer::close`] the host sends the handed-over frames, drops those for nodes that
-//! have never come up, and tells the transport that this node leaves. It hands on what has come by
-//! then, but does not wait until nothing more comes: other nodes may never stop sending. Once the
-//! transport has sent everything, the host does not poll it again, but waits until it has
+//! have never come up, and tells the transport that this node leaves. If a node takes no frames for
+//! a while, the host waits for it, however long: a node in a long poll takes none either, and what
+//! was sent before the end is to get there. Only what waits for a node that was [shut
+//! out](Multiplexer::node_is_down) is dropped. The host hands on what has come by then, but does
+//! not wait until nothing more comes: other nodes may never stop sending. Once the transport has
+//! sent everything, the host does not poll it again, but waits until it has
 //! [ended](Transport::ended), with the usual waits between two looks. These block the host's own
 //! thread, but no worker. Then the host is finished, and drops the transport. If a host ends
 //! otherwise, by a panic, this node has left for its own senders, and so has it for all other
@@ -369,6 +372,13 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                         self.multiplexer.taken(to, bytes);
                     }
                     return Ok(());
+                }
+                // A node that was shut out may still take what it is told last, but a node that
+                // leaves does not wait for it.
+                Err(Refused { why: Refusal::Full, .. })
+                    if self.is_closed && self.multiplexer.is_down(to) =>
+                {
+                    Refusal::Down
                 }
                 // An unknown node comes up later, unless this node leaves before.
                 Err(Refused { frame, why })

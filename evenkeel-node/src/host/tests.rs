@@ -210,6 +210,27 @@ fn closing_sends_everything_and_the_others_hear_that_the_node_has_left() {
 }
 
 #[test]
+fn a_host_leaves_although_a_node_that_was_shut_out_takes_nothing() {
+    let faults = Faults { under_way: 1, ..Faults::default() };
+    let (_control, mut nodes) = nodes(2, faults, Packing { frame: 1, ..timeless() });
+    let link = nodes[0].link(B);
+    for number in 0..3 {
+        send(&link, number).unwrap();
+    }
+    nodes[0].settle();
+    // It may still take what it is told last, until this node leaves.
+    nodes[0].multiplexer.node_is_down(B);
+    assert_eq!(nodes[0].settle(), Progress::Idle);
+    assert_eq!(nodes[0].multiplexer.traffic(B).messages_lost, 0);
+    nodes[0].multiplexer.close();
+    assert_eq!(nodes[0].settle(), Progress::Finished);
+    assert_eq!(nodes[0].multiplexer.traffic(B).messages_lost, 2);
+    let refused = Note::Refused(B, 1, Refusal::Down);
+    let notes = nodes[0].notes.take();
+    assert_eq!(notes.iter().filter(|&note| *note == refused).count(), 2, "{notes:?}");
+}
+
+#[test]
 fn a_host_leaves_although_another_node_keeps_sending() {
     let (_control, mut nodes) = nodes(2, Faults::default(), timeless());
     for node in &mut nodes {

@@ -57,6 +57,8 @@ pub(crate) struct Gate {
     node: NodeId,
     most: usize,
     state: AtomicU8,
+    /// Whether the node is down or was shut out: `state` says so until this node leaves.
+    is_down: AtomicBool,
     queued: AtomicUsize,
     /// Whether a sender waits for the queue to become half as long. Changed under the lock of
     /// `waiters`.
@@ -115,6 +117,7 @@ impl Gate {
             node,
             most,
             state: AtomicU8::new(OPEN),
+            is_down: AtomicBool::new(false),
             queued: AtomicUsize::new(0),
             held: AtomicBool::new(false),
             waiters: Mutex::default(),
@@ -150,6 +153,11 @@ impl Gate {
         }
     }
 
+    /// Returns whether the node is down or was shut out, also if this node leaves.
+    pub(crate) fn is_down(&self) -> bool {
+        self.is_down.load(Ordering::Relaxed)
+    }
+
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.queued.load(Ordering::Relaxed) < self.most && !self.held.load(Ordering::Relaxed)
@@ -164,6 +172,9 @@ impl Gate {
             Shut::Down => DOWN,
             Shut::Leaving => LEAVING,
         };
+        if why == Shut::Down {
+            self.is_down.store(true, Ordering::Relaxed);
+        }
         // That this node leaves outranks that the other is down.
         let shut = |old| (old != LEAVING).then_some(state);
         let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shut);

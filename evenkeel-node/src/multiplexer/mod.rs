@@ -402,6 +402,11 @@ impl Multiplexer {
         messages
     }
 
+    /// Returns whether the node [is down](Self::node_is_down).
+    pub(crate) fn is_down(&self, node: NodeId) -> bool {
+        self.gate(node).is_some_and(|gate| gate.is_down())
+    }
+
     /// Sends messages that have waited for the cap in lanes of held-up workers.
     pub(crate) fn flush_old(&self) {
         let now = self.now();
