@@ -56,6 +56,12 @@ fn on_workers<F: Future<Output = ()>>(name: &str, test: impl Fn(Folder) -> F) {
 /// A runtime with one blocking thread, which is busy until the sender is dropped.
 fn busy() -> (Runtime, Sender<()>) {
     let runtime = Builder::new().workers(1).blocking_threads(1).build().unwrap();
+    let release = occupy(&runtime);
+    (runtime, release)
+}
+
+/// Keeps a blocking thread busy until the sender is dropped.
+fn occupy(runtime: &Runtime) -> Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (begin, begun) = mpsc::channel();
     drop(runtime.spawn_blocking(move || {
@@ -63,7 +69,7 @@ fn busy() -> (Runtime, Sender<()>) {
         let _ = released.recv();
     }));
     begun.recv().unwrap();
-    (runtime, release)
+    release
 }
 
 fn text(path: &Path) -> String {
@@ -460,6 +466,80 @@ fn what_follows_a_change_of_length_that_was_dropped_comes_after_it() {
         write.await;
     });
     assert_eq!(text(&log), "header");
+}
+
+/// Has a read of four bytes given up, once they are in the file's buffer, and takes two of them.
+async fn read_two_of_four(file: &mut File, release: Sender<()>) {
+    assert!(poll!(pin!(file.read(&mut [0; 4]))).is_pending());
+    drop(release);
+    let mut two = [0; 2];
+    file.read_exact(&mut two).await.unwrap();
+    assert_eq!(&two, b"ab");
+}
+
+#[test]
+fn an_operation_that_an_ended_runtime_refuses_loses_no_byte_that_was_read() {
+    type Refused = fn(&mut File) -> futures::future::BoxFuture<'_, std::io::Result<()>>;
+    let operations: [Refused; 4] = [
+        |file| Box::pin(file.sync_all()),
+        |file| Box::pin(file.sync_data()),
+        |file| Box::pin(file.set_len(3)),
+        |file| Box::pin(async { file.seek(SeekFrom::Start(9)).await.map(drop) }),
+    ];
+    let _watchdog = watchdog();
+    let folder = Folder::new("refused");
+    let log = folder.file("log", "abcdefghij");
+    let another = Builder::new().workers(1).build().unwrap();
+    for operation in operations {
+        let open =
+            || File::from_std(std::fs::File::options().read(true).write(true).open(&log).unwrap());
+        // The runtime is over when the operation begins.
+        let (runtime, release) = busy();
+        let (over, mut file) = (runtime.handle(), open());
+        runtime.block_on(read_two_of_four(&mut file, release));
+        drop(runtime);
+        let error = over.block_on(operation(&mut file)).unwrap_err();
+        assert!(error.to_string().contains("before"), "{error}");
+        let mut rest = String::new();
+        another.block_on(file.read_to_string(&mut rest)).unwrap();
+        assert_eq!(rest, "cdefghij");
+        // It ends while the operation waits for a thread.
+        let (runtime, release) = busy();
+        let mut file = open();
+        runtime.block_on(read_two_of_four(&mut file, release));
+        let release = occupy(&runtime);
+        runtime.block_on(async { assert!(poll!(operation(&mut file)).is_pending()) });
+        let ends = std::thread::spawn(move || drop(runtime));
+        let error = block_on(file.flush()).unwrap_err();
+        assert!(error.to_string().contains("before"), "{error}");
+        drop(release);
+        ends.join().unwrap();
+        assert_eq!(another.block_on(file.stream_position()).unwrap(), 2);
+    }
+}
+
+/// A pipe that is open in both directions has no position to give back.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_write_that_no_thread_begins_loses_no_byte_that_was_read_from_its_pipe() {
+    let _watchdog = watchdog();
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+    let both = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    (&both).write_all(b"abcd").unwrap();
+    let mut pipe = File::from_std(both);
+    let (runtime, release) = busy();
+    let over = runtime.handle();
+    runtime.block_on(read_two_of_four(&mut pipe, release));
+    drop(runtime);
+    over.block_on(async {
+        assert_eq!(pipe.write(b"efgh").await.unwrap(), 4);
+        pipe.flush().await.unwrap();
+    });
+    let mut rest = [0; 8];
+    let another = Builder::new().workers(1).build().unwrap();
+    let n = another.block_on(pipe.read(&mut rest)).unwrap();
+    assert_eq!(&rest[..n], b"cd", "the first write comes before the second");
 }
 
 #[cfg(unix)]

@@ -105,30 +105,58 @@ impl Buffers {
     }
 }
 
-/// A write on its way to a blocking thread.
+/// Buffers on their way to a blocking thread.
 ///
-/// The caller has been told that the bytes are accepted. If the runtime ends before a thread begins
-/// the write, it drops this, and the bytes are written by the thread that drops: to a file on a
-/// disk all of them, and to a pipe as many as it takes at once, because more would block. What has
-/// become of them is left for the file.
-pub(super) struct Accepted {
+/// If the runtime ends before a thread begins the operation, it drops this, and the file gets the
+/// buffers back. Of a write, the caller has been told that the bytes are accepted. The thread that
+/// drops writes them: to a file on a disk all of them, and to a pipe as many as it takes at once,
+/// because more would block.
+pub(super) struct Lent {
     file: Arc<File>,
     buffers: Buffers,
-    left: Arc<OnceLock<Unbegun>>,
+    /// None if the buffers have no bytes, and once a thread has begun.
+    left: Option<Arc<OnceLock<Unbegun>>>,
 }
 
-/// A write that no thread has begun.
-#[derive(Debug)]
+/// What is left of an operation that no thread has begun.
+#[derive(Debug, Default)]
 pub(super) struct Unbegun {
-    accepted: usize,
-    written: Result<usize>,
+    pub(super) buffers: Buffers,
+    /// What has become of the bytes, if it was a write.
+    pub(super) written: Option<Result<()>>,
 }
 
-impl Unbegun {
-    pub(super) fn result(&self) -> Result<()> {
-        let accepted = self.accepted;
-        match &self.written {
-            Ok(written) if *written == accepted => Ok(()),
+impl Lent {
+    /// Lends the buffers. Returns where they are left if no thread begins and they have bytes.
+    pub(super) fn new(file: Arc<File>, buffers: Buffers) -> (Self, Option<Arc<OnceLock<Unbegun>>>) {
+        let has_bytes = !buffers.unread().is_empty() || !buffers.accepted.is_empty();
+        let left = has_bytes.then(Arc::default);
+        (Self { file, buffers, left: left.clone() }, left)
+    }
+
+    /// Makes the operation, on a thread, and returns the buffers.
+    pub(super) fn make<T>(
+        mut self,
+        operation: impl FnOnce(&File, &mut Buffers) -> T,
+    ) -> (Buffers, T) {
+        self.left = None;
+        let mut buffers = mem::take(&mut self.buffers);
+        let done = operation(&self.file, &mut buffers);
+        (buffers, done)
+    }
+
+    /// Writes what was accepted without waiting.
+    fn write_at_once(&mut self) -> Result<()> {
+        let accepted = self.buffers.accepted.len();
+        let written = self.file.metadata().and_then(|metadata| {
+            let kind = metadata.file_type();
+            if kind.is_file() {
+                return self.buffers.write(&self.file).map(|()| accepted);
+            }
+            pipe::write_at_once(&self.file, kind, &self.buffers.accepted)
+        });
+        match written {
+            Ok(written) if written == accepted => Ok(()),
             Ok(written) => Err(Error::other(format!(
                 "the runtime has ended before a thread could write, and {written} of {accepted} bytes \
                  are written that were accepted: flush before the runtime ends"
@@ -141,34 +169,14 @@ impl Unbegun {
     }
 }
 
-impl Accepted {
-    pub(super) fn new(file: Arc<File>, buffers: Buffers, left: Arc<OnceLock<Unbegun>>) -> Self {
-        Self { file, buffers, left }
-    }
-
-    /// Writes, and returns the buffers.
-    pub(super) fn write(mut self) -> (Buffers, Result<()>) {
-        let result = self.buffers.write(&self.file);
-        (mem::take(&mut self.buffers), result)
-    }
-
-    /// Writes without waiting, and returns how many bytes.
-    fn write_at_once(&mut self) -> Result<usize> {
-        let kind = self.file.metadata()?.file_type();
-        if kind.is_file() {
-            let accepted = self.buffers.accepted.len();
-            return self.buffers.write(&self.file).map(|()| accepted);
-        }
-        pipe::write_at_once(&self.file, kind, &self.buffers.accepted)
-    }
-}
-
-impl Drop for Accepted {
+impl Drop for Lent {
     fn drop(&mut self) {
-        let accepted = self.buffers.accepted.len();
-        if accepted > 0 {
-            let written = self.write_at_once();
-            let _ = self.left.set(Unbegun { accepted, written });
+        if let Some(left) = self.left.take() {
+            let is_write = !self.buffers.accepted.is_empty();
+            let written = is_write.then(|| self.write_at_once());
+            let mut buffers = mem::take(&mut self.buffers);
+            buffers.accepted.clear();
+            left.set(Unbegun { buffers, written }).expect("the buffers are left once");
         }
     }
 }

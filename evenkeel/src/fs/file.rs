@@ -23,6 +23,9 @@
 //! and a write or a seek first moves the system's position back. A write whose future was dropped
 //! before step 3 has moved nothing; after it there is no future left to drop.
 //!
+//! If the runtime ends before a blocking thread begins, the buffers come back with what was read,
+//! and what was accepted is written ([`Lent`]).
+//!
 //! # Rejected
 //! - Writes that wait until the system has the bytes: a write that is dropped meanwhile would have
 //!   written them, and its caller would not know, so a write in a `select` could not be repeated.
@@ -30,7 +33,7 @@
 //!   what they do not expect. [`File::try_clone`] and [`std::sync::Mutex`] are there for that.
 
 use super::blocking::{begin, ended, refuse_outside, run};
-use super::buffers::{Accepted, Buffers, MOST, Unbegun};
+use super::buffers::{Buffers, Lent, MOST, Unbegun};
 use crate::task::{JoinHandle, budget};
 use std::fmt;
 use std::fs::{self, Metadata, Permissions};
@@ -97,7 +100,7 @@ enum State {
             allow(dead_code, reason = "one trait looks at it")
         )]
         seeks: Option<SeekFrom>,
-        /// What has become of a write that no thread has begun when the runtime ended.
+        /// What is left if the runtime ends before a thread begins, unless there is nothing to lose.
         left: Option<Arc<OnceLock<Unbegun>>>,
     },
 }
@@ -429,12 +432,21 @@ impl File {
         operation: impl FnOnce(&fs::File, &mut Buffers) -> Done + Send + 'static,
     ) -> Result<()> {
         refuse_outside()?;
-        let (file, mut buffers) = (self.file.clone(), mem::take(self.here()));
+        self.lend(seeks, operation)
+    }
+
+    /// Does the same, for a caller that is in a runtime.
+    fn lend(
+        &mut self,
+        seeks: Option<SeekFrom>,
+        operation: impl FnOnce(&fs::File, &mut Buffers) -> Done + Send + 'static,
+    ) -> Result<()> {
+        let (lent, left) = Lent::new(self.file.clone(), mem::take(self.here()));
         let handle = begin(move || {
-            let done = operation(&file, &mut buffers);
+            let (buffers, done) = lent.make(operation);
             Back { buffers, done }
         })?;
-        self.state = State::Away { handle, seeks, left: None };
+        self.state = State::Away { handle, seeks, left };
         Ok(())
     }
 
@@ -453,14 +465,20 @@ impl File {
         };
         let back = ready!(Pin::new(handle).poll(cx));
         let left = left.take();
-        // Of a runtime that has ended they do not come back.
+        // From a thread that the runtime has left behind they do not come back.
         self.state = State::Here(Buffers::default());
         let Back { buffers, done } = match back {
             Ok(back) => back,
-            Err(error) => match left.and_then(|left| left.get().map(Unbegun::result)) {
-                Some(result) => return Poll::Ready(result.map(|()| None)),
-                None => return Poll::Ready(Err(ended(error))),
-            },
+            Err(error) => {
+                // What has not begun was dropped before its handle was done.
+                let left = left.and_then(Arc::into_inner).and_then(OnceLock::into_inner);
+                let Unbegun { buffers, written } = left.unwrap_or_default();
+                self.state = State::Here(buffers);
+                return Poll::Ready(match written {
+                    Some(result) => result.map(|()| None),
+                    None => Err(ended(error)),
+                });
+            }
         };
         self.state = State::Here(buffers);
         Poll::Ready(match done {
@@ -522,15 +540,8 @@ impl File {
         ready!(self.poll_back(cx))?;
         // Before anything is accepted.
         refuse_outside()?;
-        let mut buffers = mem::take(self.here());
-        let n = buffers.accept(bytes);
-        let left = Arc::new(OnceLock::new());
-        let accepted = Accepted::new(self.file.clone(), buffers, left.clone());
-        let handle = begin(move || {
-            let (buffers, result) = accepted.write();
-            Back { buffers, done: Done::Written(result) }
-        })?;
-        self.state = State::Away { handle, seeks: None, left: Some(left) };
+        let n = self.here().accept(bytes);
+        self.lend(None, |file, buffers| Done::Written(buffers.write(file)))?;
         Poll::Ready(Ok(n))
     }
 
