@@ -18,7 +18,7 @@ use std::sync::{Arc, mpsc};
 ///
 /// If it is dropped, it never runs, and its runtime does without it: the next worker runs its parts
 /// of broadcasts. If all workers of a runtime have been dropped, the runtime runs nothing, and a
-/// caller that waits for its tasks waits for ever.
+/// caller that waits for its tasks, timers or sockets waits for ever.
 ///
 /// # Examples
 /// Threads of the program's own, with the name and the stack that the builder was asked for:
@@ -123,13 +123,15 @@ impl WorkerThread {
     /// current-thread runtime; but not inside the closures of fork-join, where another worker would
     /// be refused it. As it runs no worker's loop, it takes part in the work of others and in
     /// broadcasts only while it waits for a fork, a scope or a broadcast, or
-    /// [yields](crate::fork_join::yield_now). It polls no tasks: the other workers, if there are
-    /// any, poll those that it spawns, and take over those that come to it. They take it for awake:
-    /// while all of them sleep, one of them looks around every 8 ms. When the thread ends, the next
-    /// worker runs what is left of its parts of broadcasts, and later ones. The hooks of the
-    /// builder do not run, and the runtime shuts down without this worker. If this thread shuts it
-    /// down, the report is [detached](crate::ShutdownReport::detached). The runtime's memory is
-    /// never freed.
+    /// [yields](crate::fork_join::yield_now). It polls no tasks, fires no timers and looks at no
+    /// sockets: the other workers do that for it. They poll the tasks that it spawns, and take over
+    /// those that come to it. If no other worker runs, what waits for a task, a timer or a socket
+    /// of the runtime waits for ever, also in `block_on`: wait in another runtime. The others take
+    /// this worker for awake: while all of them sleep, one of them looks around every 8 ms. When
+    /// the thread ends, the next worker runs what is left of its parts of broadcasts, and later
+    /// ones. The hooks of the builder do not run, and the runtime shuts down without this worker.
+    /// If this thread shuts it down, the report is [detached](crate::ShutdownReport::detached). The
+    /// runtime's memory is never freed.
     ///
     /// # Errors
     /// If the thread is a worker already.
