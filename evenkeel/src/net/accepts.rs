@@ -120,11 +120,13 @@ impl Accepts {
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         // The sleep is polled, and dropped, outside of the lock.
         let former = lock(&self.polled).take();
-        let polled = former.filter(|polled| polled.of.is_current()).or_else(|| {
-            let Pause { until, of } = self.pause()?;
-            Some(Polled { sleep: Box::pin(sleep_until(until)), of })
-        });
-        let Some(mut polled) = polled else { return Poll::Ready(()) };
+        let Some(Pause { until, of }) = self.pause() else { return Poll::Ready(()) };
+        // One for an earlier pause may end later: an accept has ended that pause.
+        let is_of_pause = |polled: &Polled| polled.of.is(&of) && polled.sleep.deadline() <= until;
+        let mut polled = match former.filter(is_of_pause) {
+            Some(polled) => polled,
+            None => Polled { sleep: Box::pin(sleep_until(until)), of },
+        };
         if polled.sleep.as_mut().poll_or_over(cx.waker()).is_ready() {
             return Poll::Ready(());
         }
@@ -155,10 +157,40 @@ fn is_out_of_means(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::advance;
 
     fn of(runtime: &crate::Runtime) -> Option<Owner> {
         let _entered = runtime.enter();
         current::shared().map(|shared| Owner(Arc::downgrade(&shared)))
+    }
+
+    /// The clock stands while the future does not wait, so no pause ends by itself.
+    #[test]
+    fn a_new_wait_goes_by_the_pause_that_there_is() {
+        let accepts = Accepts::default();
+        let note = |result: Result<()>| drop(accepts.note(result));
+        let fail = || note(Err(Error::from_raw_os_error(Errno::MFILE.raw_os_error())));
+        let is_over =
+            || accepts.poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready();
+        let runtime = crate::Builder::new().workers(1).start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            fail();
+            advance(SHORTEST).await;
+            fail();
+            assert!(!is_over(), "10 ms");
+            note(Ok(()));
+            assert!(is_over(), "an accept has ended the pause");
+            fail();
+            advance(SHORTEST).await;
+            fail();
+            assert!(!is_over(), "10 ms");
+            note(Ok(()));
+            // It finds the wait of the pause before, which ends later.
+            fail();
+            assert!(!is_over(), "5 ms");
+            advance(SHORTEST).await;
+            assert!(is_over(), "a pause ends in time");
+        });
     }
 
     #[test]
