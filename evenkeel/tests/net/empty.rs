@@ -1,9 +1,9 @@
-//! Reads into buffers without room, where there is nothing to read.
+//! Buffers without room or bytes: reads where there is nothing to read, and several in front of others.
 
 use super::{must_wait, on_workers, pair};
 use evenkeel::net::UnixStream;
 use std::future::poll_fn;
-use std::io::IoSliceMut;
+use std::io::{ErrorKind, IoSlice, IoSliceMut};
 
 /// Polls each way to read once: none waits.
 macro_rules! reads_nothing {
@@ -48,6 +48,34 @@ fn a_read_into_a_buffer_without_room_returns_at_once() {
             let (reader, _writer) = unix.into_split();
             reads_nothing!(&reader);
             assert_eq!(reader.read(&mut [0; 2]).await.unwrap(), 1, "nothing was taken");
+        });
+    });
+}
+
+/// More of them than a system call takes.
+#[test]
+fn buffers_without_room_or_bytes_hide_none_behind_them() {
+    const EMPTY: usize = 2_000;
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = UnixStream::pair().unwrap();
+            let mut room = [0; 4];
+            let mut buffers: Vec<_> = (0..EMPTY).map(|_| IoSliceMut::new(&mut [])).collect();
+            buffers.push(IoSliceMut::new(&mut room));
+            must_wait(one.read_vectored(&mut buffers)).await;
+            must_wait(poll_fn(|cx| one.poll_read_vectored(cx, &mut buffers))).await;
+            let error = one.try_read_vectored(&mut buffers).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+
+            let mut parts = [IoSlice::new(&[]); EMPTY + 1];
+            parts[EMPTY] = IoSlice::new(b"x");
+            assert_eq!(other.write_vectored(&parts).await.unwrap(), 1);
+            assert_eq!(one.read_vectored(&mut buffers).await.unwrap(), 1);
+            assert_eq!(poll_fn(|cx| other.poll_write_vectored(cx, &parts)).await.unwrap(), 1);
+            assert_eq!(poll_fn(|cx| one.poll_read_vectored(cx, &mut buffers)).await.unwrap(), 1);
+            assert_eq!(other.try_write_vectored(&parts).unwrap(), 1);
+            assert_eq!(one.try_read_vectored(&mut buffers).unwrap(), 1);
+            assert_eq!(room[0], b'x');
         });
     });
 }

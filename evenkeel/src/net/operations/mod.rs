@@ -20,6 +20,7 @@ use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result};
 use std::mem;
 #[cfg(feature = "hyper")]
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::os::fd::AsFd;
 use std::task::{Context, Poll};
 
@@ -66,9 +67,16 @@ pub(super) fn poll_nothing(cx: &mut Context<'_>) -> Poll<Result<usize>> {
     budget::poll_consume(cx).map(|()| Ok(0))
 }
 
-/// Returns whether several buffers have room.
-pub(super) fn have_room(buffers: &[IoSliceMut<'_>]) -> bool {
-    buffers.iter().any(|buffer| !buffer.is_empty())
+/// Returns several buffers from the first one with room on.
+pub(super) fn with_room<'a, 'b>(buffers: &'a mut [IoSliceMut<'b>]) -> &'a mut [IoSliceMut<'b>] {
+    let empty = leading_empty(buffers);
+    &mut buffers[empty..]
+}
+
+/// Returns how many empty buffers come before the others. A system call that is given as many as it
+/// takes would otherwise move nothing if these are empty, and not say that it has to wait.
+fn leading_empty(buffers: &[impl Deref<Target = [u8]>]) -> usize {
+    buffers.iter().take_while(|buffer| buffer.is_empty()).count()
 }
 
 /// Reads into memory that was never written. The first bytes of `buffer` are initialised then, as
@@ -99,6 +107,7 @@ const MOST_BUFFERS: usize = 1_024;
 /// Writes several buffers. Without bytes it makes no system call, and succeeds. Its callers look
 /// before whether the socket is ready, also without bytes.
 pub(super) fn write_vectored(stream: impl AsFd, buffers: &[IoSlice<'_>]) -> Result<Done<usize>> {
+    let buffers = &buffers[leading_empty(buffers)..];
     let buffers = &buffers[..buffers.len().min(MOST_BUFFERS)];
     let (mut gathered, mut len) = ([0; GATHERED], 0);
     for buffer in buffers {

@@ -83,7 +83,8 @@ macro_rules! read_operations {
                 &'a self,
                 buffers: &'a mut [IoSliceMut<'_>],
             ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
-                let has_room = operations::have_room(buffers);
+                let buffers = operations::with_room(buffers);
+                let has_room = !buffers.is_empty();
                 let operation = move |mut stream: &$Std| {
                     let read = if has_room { stream.read_vectored(buffers) } else { Ok(0) };
                     read.map(Done::new)
@@ -101,7 +102,8 @@ macro_rules! read_operations {
                 cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<std::io::Result<usize>> {
-                if !operations::have_room(buffers) {
+                let buffers = operations::with_room(buffers);
+                if buffers.is_empty() {
                     return operations::poll_nothing(cx);
                 }
                 self.io().poll(cx, Direction::Read, |mut stream| {
@@ -168,7 +170,8 @@ macro_rules! read_operations {
                 &self,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> std::io::Result<usize> {
-                if !operations::have_room(buffers) {
+                let buffers = operations::with_room(buffers);
+                if buffers.is_empty() {
                     return Ok(0);
                 }
                 self.io().attempt(Direction::Read, |mut stream| stream.read_vectored(buffers))
