@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 use common::counting::Counting;
+use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::signal::ctrl_c;
 use evenkeel::signal::unix::{Signal, SignalKind, signal};
@@ -18,6 +19,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod until;
     pub(crate) mod watchdog;
 }
 
@@ -161,6 +163,31 @@ fn a_wait_that_is_dropped_loses_no_signal_and_leaves_no_waker() {
     assert!(user.poll_recv(&mut Context::from_waker(&waker)).is_pending());
     drop((waker, user));
     assert_eq!(Arc::strong_count(&counting), 1, "the dropped listener has left");
+}
+
+#[test]
+fn a_wait_that_is_dropped_takes_no_other_waker_of_its_listener() {
+    let _watchdog = watchdog();
+    let mut urgent = listen(SignalKind::from_raw(Number::URG.as_raw()));
+    let mut witness = listen(SignalKind::from_raw(Number::URG.as_raw()));
+    let [outer, inner] = [(); 2].map(|()| Arc::new(Counting::default()));
+    let (waker, other) = (Waker::from(outer.clone()), Waker::from(inner.clone()));
+    for round in 1..=3 {
+        assert!(urgent.poll_recv(&mut Context::from_waker(&waker)).is_pending());
+        for _ in 0..2 {
+            assert!(pin!(urgent.recv()).poll(&mut Context::from_waker(&other)).is_pending());
+        }
+        assert_eq!(Arc::strong_count(&outer), 3, "its waker is still there");
+        raise(Number::URG);
+        // The teller takes all wakers before it calls one.
+        wait(&mut witness);
+        until(|| outer.wakes() == round);
+        assert!(urgent.poll_recv(&mut Context::from_waker(&waker)).is_ready());
+    }
+    assert_eq!(inner.wakes(), 0, "the dropped waits have left");
+    drop((other, waker, urgent));
+    assert_eq!(Arc::strong_count(&outer), 1);
+    assert_eq!(Arc::strong_count(&inner), 1);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! # Roles
 //! A *handler* runs on any thread, inside of whatever code the signal interrupts. The *teller* is
 //! one thread, which starts with the first listener and lasts as long as the process. *Listeners*
-//! wait, each with at most one waker. The *pipe* is a pair of connected sockets: handlers write to
-//! one end, and the teller reads from the other.
+//! wait, each with at most two wakers: that of a `poll_recv` stays during a `recv`. The *pipe* is a
+//! pair of connected sockets: handlers write to one end, and the teller reads from the other.
 //!
 //! # States
 //! Of a kind of signal there is a *count* of arrivals. A listener is *behind* if it has seen
@@ -35,8 +35,8 @@
 //! nothing.
 //!
 //! # What is bounded
-//! The pipe has the system's size, the kinds are [`NUMBERS`], and a listener has one waker. So a
-//! storm of signals takes time, and no memory.
+//! The pipe has the system's size, the kinds are [`NUMBERS`], and a listener has at most two
+//! wakers. So a storm of signals takes time, and no memory.
 //!
 //! # Rejected
 //! - The pipe in the readiness set of a runtime: listeners would belong to that runtime, end with

@@ -3,7 +3,7 @@
 use super::handler;
 use super::hub::{self, Hub};
 use super::kind::SignalKind;
-use super::waiters::Seen;
+use super::waiters::{Place, Seen};
 use crate::scheduler::interleave::is_deterministic;
 use crate::task::budget;
 use std::fmt;
@@ -98,11 +98,11 @@ impl Signal {
     /// # }
     /// ```
     pub async fn recv(&mut self) -> Option<()> {
-        Wait { signal: self }.await
+        Wait { former: self.seen.replace_place(None), signal: self }.await
     }
 
     /// Does the same as [`recv`](Self::recv), for a caller that is polled by functions. The task of
-    /// the last call is woken.
+    /// the last call is woken, also if a `recv` is dropped meanwhile.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         ready!(budget::poll_unit(cx.waker()));
         self.hub.poll(self.index, &mut self.seen, cx.waker()).map(Some)
@@ -125,9 +125,11 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// A wait, which takes its waker with it when it is dropped.
+/// A wait, which takes its waker with it when it is dropped, and no other.
 struct Wait<'a> {
     signal: &'a mut Signal,
+    /// The place of the listener's waker from before, which stays there.
+    former: Option<Place>,
 }
 
 impl Future for Wait<'_> {
@@ -141,5 +143,6 @@ impl Future for Wait<'_> {
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
         self.signal.leave();
+        self.signal.seen.replace_place(self.former);
     }
 }

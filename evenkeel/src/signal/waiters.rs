@@ -36,7 +36,7 @@ pub(super) struct Seen {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     round: usize,
     key: usize,
 }
@@ -45,6 +45,11 @@ impl Seen {
     /// The view of a new listener, for which nothing has come yet.
     pub(super) fn new(count: &Count) -> Self {
         Self { count: count.load(), place: None }
+    }
+
+    /// Returns the place of the waker, which stays there, and has another one instead.
+    pub(super) fn replace_place(&mut self, place: Option<Place>) -> Option<Place> {
+        mem::replace(&mut self.place, place)
     }
 
     /// Returns whether the listener is behind, and has it see the count.
