@@ -6,6 +6,8 @@ use crate::common::op::F;
 use crate::common::polling::Hand;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// A task leaves the monitors of an extension, and keeps its first hold.
 #[test]
@@ -242,6 +244,39 @@ fn g2_an_extension_that_runs_out_of_time_gives_the_hold_back() {
             }
         }
         drop(rest);
+        assert!(are_free([a, b]));
+    }
+}
+
+/// A limit that comes or not, and whose destructor panics: the hold ends with the panic.
+#[test]
+fn an_extension_whose_limit_panics_when_it_is_dropped_leaves_everything() {
+    struct Limit(bool);
+    impl Future for Limit {
+        type Output = ();
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+            if self.0 { Poll::Ready(()) } else { Poll::Pending }
+        }
+    }
+    impl Drop for Limit {
+        fn drop(&mut self) {
+            panic!("it is meant to");
+        }
+    }
+    let [a, b, _] = &three();
+    for late in [false, true] {
+        let other = hold(b);
+        let extend = async { drop(Held::extend_until(hold(a), b, Limit(late)).await) };
+        let mut extend = Hand::new(extend);
+        let other = if late {
+            Some(other)
+        } else {
+            assert!(extend.poll().is_none());
+            drop(other);
+            None
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| extend.poll())).is_err());
+        drop(other);
         assert!(are_free([a, b]));
     }
 }

@@ -70,7 +70,8 @@ pub struct Extend<S: Set, E: Set> {
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct ExtendUntil<S: Set, E: Set, U> {
     extend: Extend<S, E>,
-    until: U,
+    /// `None` once the extension is over.
+    until: Option<U>,
 }
 
 /// The outcome of an extension.
@@ -195,7 +196,7 @@ impl<S: Set> Held<S> {
         set: E,
         until: U,
     ) -> ExtendUntil<S, E, U> {
-        ExtendUntil { extend: Self::extend(held, set), until }
+        ExtendUntil { extend: Self::extend(held, set), until: Some(until) }
     }
 
     /// Extends the hold if those monitors are free, without waiting.
@@ -311,12 +312,20 @@ impl<S: Set, E: Set, U: Future<Output = ()>> Future for ExtendUntil<S, E, U> {
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: pinned with this.
         let mut extend = unsafe { Pin::new_unchecked(&mut this.extend) };
-        if let Poll::Ready(outcome) = extend.as_mut().poll(context) {
-            return Poll::Ready(outcome);
-        }
         // SAFETY: pinned with this.
-        let until = unsafe { Pin::new_unchecked(&mut this.until) };
-        until.poll(context).map(|()| Err(extend.refuse(Why::Late)))
+        let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
+        let mut outcome = extend.as_mut().poll(context);
+        if outcome.is_pending()
+            && until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_ready())
+        {
+            outcome = Poll::Ready(Err(extend.refuse(Why::Late)));
+        }
+        if outcome.is_ready() {
+            // If its destructor panics, the hold ends here; it would be lost if the limit were
+            // dropped with this future, after the hold was returned.
+            until.set(None);
+        }
+        outcome
     }
 }
 
