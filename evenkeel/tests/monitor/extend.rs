@@ -2,9 +2,10 @@
 
 use super::free::{hold, is_free};
 use super::parts::{are_free, hold_all, three};
-use crate::common::op::F;
+use crate::common::op::{F, G};
 use crate::common::polling::Hand;
-use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why};
+use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why, call};
+use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -69,6 +70,62 @@ fn an_accepted_call_that_is_extended_is_over_when_it_has_left_its_set() {
     assert_eq!(acceptor.wakes(), 1);
     assert_eq!(acceptor.ready().1, Accepted::Call(0));
     drop(more);
+}
+
+/// The task that has the larger set after the call leaves it in order. The acceptor's monitor is
+/// the first or the second one of that set. The task has the set as a whole when the call breaks
+/// off, or both parts, or the last part.
+#[test]
+fn an_extended_call_that_breaks_off_is_broken_whichever_task_comes_between() {
+    #[derive(Clone, Copy)]
+    enum Last {
+        Signals,
+        SignalsAndBlocks,
+        Accepts,
+    }
+    let check = |[own, more]: [usize; 2], last: Last, parts: Option<usize>| {
+        let monitors = three();
+        let set = (&monitors[own], &monitors[more]);
+        let condition = Condition::new();
+        let waiter = Hand::waiting(condition.wait(hold_all(set)));
+        let acceptor = Hand::waiting(Held::accept(hold(set.0), [Clause::new(F)]));
+        let mut callee = Some(Hand::waiting(set.0.call(F, async |held| {
+            let mut held = Held::extend(held, set.1).await.expect("it is free");
+            match last {
+                Last::Signals => {
+                    assert!(condition.signal(&mut held));
+                    pending::<()>().await;
+                }
+                Last::SignalsAndBlocks => drop(condition.signal_block(held).await),
+                Last::Accepts => drop(Held::accept(held, [Clause::new(G)]).await),
+            }
+        })));
+        let between = match last {
+            Last::Signals => {
+                callee = None;
+                waiter.ready()
+            }
+            Last::SignalsAndBlocks => waiter.ready(),
+            Last::Accepts => Hand::new(call(set, G, async |held| held)).ready(),
+        };
+        if let Some(parts) = parts {
+            let mut between = <Vec<_>>::from(<[_; 2]>::from(Held::split(between)));
+            between.drain(parts..);
+            drop(callee);
+            drop(between);
+        } else {
+            drop(callee);
+            assert_eq!(acceptor.wakes(), 0);
+            drop(between);
+        }
+        assert_eq!(acceptor.ready().1, Accepted::Broken(0));
+        assert!(are_free(set));
+    };
+    for order in [[0, 1], [1, 0]] {
+        for last in [Last::Signals, Last::SignalsAndBlocks, Last::Accepts] {
+            [None, Some(1), Some(2)].into_iter().for_each(|parts| check(order, last, parts));
+        }
+    }
 }
 
 /// The extension waits for monitors that come later by address, first come, first served.

@@ -1,7 +1,7 @@
 //! Holds that are split and joined: which task goes on when parts are left one by one.
 
 use super::free::{hold, is_free};
-use crate::common::op::F;
+use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
@@ -10,7 +10,7 @@ use evenkeel::sync::monitor::{
 };
 use evenkeel::yield_now;
 use evenkeel_policy::random::Random;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -292,6 +292,124 @@ fn an_accepted_call_that_is_split_is_over_with_its_last_part() {
     assert_eq!(acceptor.wakes(), 0);
     drop(other);
     assert_eq!(acceptor.ready().1, Accepted::Call(0));
+}
+
+/// Drops a hold as a task does that panics inside.
+fn break_off<S: Set>(held: Held<S>) {
+    let panics = AssertUnwindSafe(|| {
+        let _held = held;
+        resume_unwind(Box::new(()));
+    });
+    assert!(catch_unwind(panics).is_err());
+}
+
+/// An acceptor of a call on the set, and the call's hold.
+fn accepted<S: Set + Copy>(
+    set: S,
+) -> (Hand<impl Future<Output = (Held<S>, Accepted)> + use<S>>, Held<S>) {
+    let acceptor = Hand::waiting(Held::accept(hold_all(set), [Clause::new(F)]));
+    (acceptor, Hand::new(call(set, F, async |held| held)).ready())
+}
+
+/// A part signals a waiter of its own monitor, which goes between the part and the acceptor.
+#[test]
+fn a_split_call_is_broken_by_its_parts_and_not_by_a_task_that_comes_between() {
+    for grows in [false, true] {
+        for breaks in [false, true] {
+            let [a, b, c] = &three();
+            let of_a = Condition::new();
+            let waiter = Hand::waiting(of_a.wait(hold(a)));
+            let (acceptor, held) = accepted((a, b));
+            let (mut one, other) = Held::split(held);
+            drop(other);
+            assert!(of_a.signal(&mut one));
+            let leave = |held| if breaks { break_off(held) } else { drop(held) };
+            if grows {
+                let (one, more) = Held::split(Held::join(one, hold(c)));
+                drop(more);
+                leave(one);
+            } else {
+                leave(one);
+            }
+            let held = waiter.ready();
+            if breaks {
+                drop(held)
+            } else {
+                break_off(held)
+            }
+            let wanted = if breaks { Accepted::Broken(0) } else { Accepted::Call(0) };
+            assert_eq!(acceptor.ready().1, wanted);
+            assert!(are_free([a, b, c]));
+        }
+    }
+}
+
+/// The set goes as a whole from a part of the call to a waiter, which splits it and panics in the
+/// part that does not lead the set.
+#[test]
+fn a_call_is_not_broken_by_the_parts_of_a_task_that_comes_between() {
+    for joins in [false, true] {
+        let [a, b, c] = &three();
+        let of_both = Condition::new();
+        let waiter = Hand::waiting(of_both.wait(hold_all((a, b))));
+        let wanted = if joins {
+            let (acceptor, held) = accepted(b);
+            let mut held = Held::join(hold(a), held);
+            assert!(of_both.signal(&mut held));
+            drop(held);
+            let (one, other) = Held::split(waiter.ready());
+            break_off(other);
+            drop(one);
+            acceptor.ready().1
+        } else {
+            let (acceptor, held) = accepted(Joined((a, b), c));
+            let (mut held, third) = Held::split(held);
+            assert!(of_both.signal(&mut held));
+            drop((held, third));
+            let (one, other) = Held::split(waiter.ready());
+            break_off(other);
+            drop(one);
+            acceptor.ready().1
+        };
+        assert_eq!(wanted, Accepted::Call(0));
+        assert!(are_free([a, b, c]));
+    }
+}
+
+/// A waiter that was signalled by one call lends its hold to another call, which breaks off.
+#[test]
+fn a_call_is_not_broken_by_a_call_that_a_task_that_comes_between_joins() {
+    let [a, b, c] = &three();
+    let of_a = Condition::new();
+    let waiter = Hand::waiting(of_a.wait(hold(a)));
+    let (first, held) = accepted(a);
+    let (mut held, more) = Held::split(Held::join(held, hold(b)));
+    assert!(of_a.signal(&mut held));
+    drop((held, more));
+    let (second, held) = accepted(c);
+    break_off(Held::join(held, waiter.ready()));
+    assert_eq!((first.ready().1, second.ready().1), (Accepted::Call(0), Accepted::Broken(0)));
+    assert!(are_free([a, b, c]));
+}
+
+/// The inner of two nested acceptors gives up, and its reservation has been taken out by the time
+/// that its call breaks off.
+#[test]
+fn a_nested_call_whose_acceptor_has_gone_breaks_no_outer_call() {
+    let [a, b, _] = &three();
+    let of_a = Condition::new();
+    let waiter = Hand::waiting(of_a.wait(hold(a)));
+    let grow_and_shrink = |held| Held::split(Held::join(held, hold(b))).0;
+    let (outer, held) = accepted(a);
+    let held = grow_and_shrink(held);
+    let inner = Hand::waiting(Held::accept(held, [Clause::new(G)]));
+    let held = grow_and_shrink(Hand::new(a.enter_as(G)).ready());
+    drop(inner);
+    let signaller = Hand::waiting(of_a.signal_block(held));
+    drop(grow_and_shrink(waiter.ready()));
+    break_off(signaller.ready().0);
+    assert_eq!(outer.ready().1, Accepted::Call(0));
+    assert!(are_free([a, b]));
 }
 
 #[test]

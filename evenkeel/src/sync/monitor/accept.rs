@@ -464,7 +464,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         }
         // A call has come, and that does not change any more.
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        unsafe { waiting::leave_urgent(&self.node, leader) }.then_some(Place::Urgent)
+        unsafe { waiting::leave_urgent(&self.node, self.members()) }.then_some(Place::Urgent)
     }
 }
 

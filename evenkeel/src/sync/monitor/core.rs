@@ -22,8 +22,8 @@ use std::task::Waker;
 #[derive(Debug)]
 pub(super) struct Core {
     state: SpinLock<State>,
-    /// Whether a node is on the urgent list. Only holders put nodes there, so to a holder *no* is
-    /// certain.
+    /// Whether a node is on the urgent list, or the hold continues calls. Only holders change that
+    /// from *no* to *yes*, so to a holder *no* is certain.
     urgent: AtomicBool,
     /// Its number for conditions, or zero until one asks.
     id: AtomicU64,
@@ -78,16 +78,17 @@ impl Core {
         self.state.lock()
     }
 
-    /// Whether a node is on the urgent list; for a holder.
+    /// Whether a node may be on the urgent list, or the hold may continue calls; for a holder.
     #[inline(always)]
     pub(super) fn has_urgent(&self) -> bool {
         self.urgent.load(Ordering::Relaxed)
     }
 
-    /// Notes whether a node is on the urgent list. The caller has the lock.
+    /// Notes whether a node is on the urgent list, or the hold continues calls. The caller has the
+    /// lock.
     #[inline(always)]
     pub(super) fn note_urgent(&self, state: &State) {
-        self.urgent.store(!state.urgent.is_empty(), Ordering::Relaxed);
+        self.urgent.store(!state.urgent.is_empty() || state.continues(), Ordering::Relaxed);
     }
 
     /// Whether it is free.
@@ -201,6 +202,7 @@ impl Core {
 
     #[inline(never)]
     fn hand_over(&self, mut state: SpinGuard<'_, State>) {
+        state.break_off();
         let next = if state.urgent.is_empty() {
             if state.is_reserved() {
                 drop(state);
@@ -208,7 +210,6 @@ impl Core {
             }
             state.release()
         } else {
-            state.break_off();
             let next = state.pass_on();
             self.note_urgent(&state);
             next
@@ -255,10 +256,19 @@ pub(super) unsafe fn leave<S: Set>(members: &Members<S>) {
     let leader = unsafe { members.leader().get() };
     if S::SINGLE {
         leader.release();
-    } else if !leader.has_urgent() || !leader.pass_on() {
-        // SAFETY: the caller's promise.
-        unsafe { release_all(members) };
+        return;
     }
+    if leader.has_urgent() {
+        if breaks_off() {
+            // SAFETY: the caller's promise.
+            unsafe { reservation::break_off(members) };
+        }
+        if leader.pass_on() {
+            return;
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { release_all(members) };
 }
 
 /// Releases a set core by core, the leader last.

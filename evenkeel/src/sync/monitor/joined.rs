@@ -5,6 +5,7 @@
 use super::cores::{CoreRef, Cores, has_twins};
 use super::held::Held;
 use super::members::Members;
+use super::reservation;
 use super::set::{Set, Several, sealed};
 use std::marker::PhantomData;
 
@@ -63,10 +64,26 @@ impl<S: Set, E: Set> Several for Joined<S, E> {
         let one = Members::ordered(self.0, order.one);
         let other = Members::ordered(self.1, order.other);
         // SAFETY: the caller's promise.
-        let one = unsafe { Held::new(one) };
+        let one = unsafe { part(one) };
         // SAFETY: the caller's promise.
-        (one, unsafe { Held::new(other) })
+        (one, unsafe { part(other) })
     }
+}
+
+/// The hold of one of the two sets. If its cores say that it continues calls, only the leader does
+/// so from here on.
+///
+/// # Safety
+/// The set has been given to the caller, and its urgent list is empty.
+unsafe fn part<S: Set>(members: Members<S>) -> Held<S> {
+    // SAFETY: the caller's promise.
+    if unsafe { reservation::continues(&members) } {
+        let leader = members.leader();
+        // SAFETY: the caller's promise.
+        unsafe { reservation::mark(&members, |core| core == leader) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { Held::new(members) }
 }
 
 impl<S: Set, E: Set> Set for Joined<S, E> {

@@ -20,7 +20,8 @@
 //! in one place, or was *granted* what it waited for. A future that has returned its hold has no
 //! set any more. A core also knows the *call* that the present hold is, if an acceptor waits for
 //! the end of that call. A signaller or acceptor that gives the set away keeps its own call in its
-//! node until it is back.
+//! node until it is back. A hold that is split or joined leaves its call to a reservation, and the
+//! new holds *continue* the call.
 //!
 //! # Steps
 //! *Enter*: core by core, by address: take it if it is free; if its holder is an acceptor that

@@ -50,7 +50,8 @@ pub(super) struct Ticket {
     pub(super) whole: bool,
     /// For an acceptor: whether the call that it has accepted has broken off.
     pub(super) broken: bool,
-    /// The call that its hold is, if an acceptor waits for the end of that call.
+    /// The call that its hold is, if an acceptor waits for the end of that call; or that its hold
+    /// continues calls.
     pub(super) call: Option<Acceptance>,
     /// For an acceptor: the call that it has accepted.
     pub(super) accepted: Option<Acceptance>,

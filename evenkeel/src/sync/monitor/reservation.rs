@@ -1,5 +1,5 @@
 //! Reservations: how tasks that were signalled for a set get it after it was split, or joined into
-//! a larger one.
+//! a larger one, and how an acceptor learns the fate of a call whose hold became another one.
 //!
 //! # Roles
 //! A *holder* of a set has signalled waiters, or is the call of an acceptor. These waiters and this
@@ -23,6 +23,13 @@
 //! its grant, or leaves the list, and finds the reservation complete gives the list to the leader
 //! again, and the set to the first node on it. *Give up*: a leaver takes itself off the list. The
 //! last one closes the reservation, and releases the cores that have come back.
+//!
+//! A reservation takes the number of the *call* that the hold is. From then on the hold, and those
+//! that it becomes, *continue* the call: the leader of each says so in place of a number, and each
+//! core's stack names the reservation that has the call. *Break off*: a part holder that breaks off
+//! notes it in the reservations that the stacks of its cores name, and then leaves. So does a
+//! leaver that has given such a hold away and would come back. The acceptor learns it when its
+//! reservation is taken over.
 //!
 //! The lock of a reservation comes before that of its leader, and no thread has two reservations'
 //! locks. The list and its nodes change under both locks, with one exception: the part holder that
@@ -48,6 +55,21 @@
 //! the reservation's lock, and a future renews its waker with that lock: so the waker that is woken
 //! is the last one, or the renewal finds the reservation complete.
 //!
+//! # Why no call breaks off unnoticed, or by another task
+//! Between a part holder and the reservation with its call, other tasks may have the core: those
+//! that are urgent for the part, or for a larger set. The leader does not say of their holds that
+//! they continue calls, since a hold that is given is what its node has kept. So their end does not
+//! count, and a part holder makes its note before they begin. At that time the core has not come
+//! back. The reservation is complete later, and the core's lock and the reservation's order the
+//! note before that.
+//!
+//! The entry on top of a core's stack names the reservation with the call. A task that gives a hold
+//! away finds the same entry on top when it is back. If its node is on the list of a reservation
+//! meanwhile, that is the entry below that reservation's. A closed entry that is taken out leaves
+//! its name to the entry below: the tasks for which that one had its own name were on the closed
+//! list. A hold that continues no call may find the name of an earlier holder, and clears it before
+//! it is joined with a hold that continues one.
+//!
 //! # Why no circle of waits comes about
 //! An open reservation keeps the cores that have come back while it waits for the others. Part
 //! holders hold those others, and a part holder [extends](super::Held::extend) its hold without
@@ -70,16 +92,16 @@
 
 use super::core::Core;
 use super::cores::CoreRef;
-use super::held::breaks_off;
 use super::members::Members;
 use super::set::Set;
-use super::state::{Acceptance, State};
+use super::state::{Acceptance, CONTINUES, State};
 use super::urgent::Urgent;
 use super::watch;
 use crate::detect::Awaited;
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
+use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -90,6 +112,8 @@ pub(super) struct Reservation {
     desk: SpinLock<Desk>,
     /// Whether it is closed, which is final, while it is on stacks. Changes only under the lock.
     closed: AtomicBool,
+    /// Whether its call has broken off.
+    broken: AtomicBool,
 }
 
 /// What the lock guards.
@@ -97,8 +121,6 @@ pub(super) struct Desk {
     urgent: Urgent,
     /// The call that the hold of the whole set was.
     call: Option<Acceptance>,
-    /// Whether that call has broken off.
-    is_broken: bool,
     /// The cores; the first `back` of them have come back.
     cores: Box<[Part]>,
     back: usize,
@@ -133,16 +155,24 @@ pub(super) enum Left {
 }
 
 /// Reserves a set for the tasks that are urgent, if there are any. The caller calls it before it
-/// changes the hold into another one.
+/// changes the hold into another one. Returns whether the hold continues calls from here on: then
+/// the caller [marks](mark) what the hold becomes.
 ///
 /// # Safety
 /// The caller holds the set, and waits for no call.
-pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
+pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) -> bool {
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { members.leader().get() };
     if !leader.has_urgent() {
-        return;
+        return false;
     }
+    let state = leader.lock();
+    let continues = state.continues();
+    if state.urgent.is_empty() {
+        leader.note_urgent(&state);
+        return continues;
+    }
+    drop(state);
     let cores = members.written();
     let part = |core: &CoreRef| {
         // SAFETY: the set borrows its monitors.
@@ -159,18 +189,83 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     let mut desk = reservation.lock();
     let mut state = leader.lock();
     if state.urgent.is_empty() {
-        return;
+        return continues;
     }
     desk.urgent = state.urgent.take_for(Arc::as_ptr(&reservation));
-    desk.call = state.take_call();
+    desk.call = state.call.take().filter(|_| !continues);
+    let has_call = desk.call.is_some();
     leader.note_urgent(&state);
     drop(state);
     drop(desk);
     for core in cores.as_ref() {
-        let entry = entries.take().expect("there is one for each core");
+        let mut entry = entries.take().expect("there is one for each core");
         // SAFETY: the set borrows its monitors.
-        let closed = unsafe { core.get() }.lock().reserve(entry);
+        let mut state = unsafe { core.get() }.lock();
+        entry.continued = if has_call {
+            Some(reservation.clone())
+        } else if continues {
+            state.stack().continued().cloned()
+        } else {
+            None
+        };
+        let closed = state.reserve(entry);
+        drop(state);
         drop(closed);
+    }
+    has_call || continues
+}
+
+/// Marks holds that continue calls, and have been made of the hold of this set, or of this set and
+/// others: `leads` says which cores lead them.
+///
+/// # Safety
+/// The caller holds the set, and no node is urgent.
+pub(super) unsafe fn mark<S: Set>(members: &Members<S>, leads: impl Fn(CoreRef) -> bool) {
+    for core in members.written().as_ref() {
+        // SAFETY: the set borrows its monitors.
+        let one = unsafe { core.get() };
+        let mut state = one.lock();
+        state.call = leads(*core).then_some(CONTINUES);
+        one.note_urgent(&state);
+    }
+}
+
+/// Whether the hold of a set continues calls.
+///
+/// # Safety
+/// The caller holds the set.
+pub(super) unsafe fn continues<S: Set>(members: &Members<S>) -> bool {
+    // SAFETY: the set borrows its monitors.
+    let leader = unsafe { members.leader().get() };
+    leader.has_urgent() && leader.lock().continues()
+}
+
+/// Clears what earlier holds of these cores have continued.
+///
+/// # Safety
+/// The caller holds the set. The hold continues no call, and no node is urgent.
+pub(super) unsafe fn clear<S: Set>(members: &Members<S>) {
+    for core in members.written().as_ref() {
+        // SAFETY: the set borrows its monitors.
+        let mut state = unsafe { core.get() }.lock();
+        let cleared = state.stack().clear();
+        drop(state);
+        drop(cleared);
+    }
+}
+
+/// If the hold of a set continues calls, notes in their reservations that they have broken off.
+///
+/// # Safety
+/// The caller holds the set, and breaks off.
+#[cold]
+pub(super) unsafe fn break_off<S: Set>(members: &Members<S>) {
+    // SAFETY: the caller's promise.
+    if unsafe { continues(members) } {
+        for core in members.written().as_ref() {
+            // SAFETY: the set borrows its monitors.
+            unsafe { core.get() }.lock().stack().break_off(None);
+        }
     }
 }
 
@@ -184,7 +279,7 @@ pub(super) unsafe fn is_part<S: Set>(members: &Members<S>) -> bool {
         // SAFETY: the set borrows its monitors.
         let state = unsafe { core.get() }.lock();
         for reservation in state.reservations().filter(|reservation| reservation.is_open()) {
-            let key = std::ptr::from_ref(reservation);
+            let key = ptr::from_ref(reservation);
             match found.iter_mut().find(|(other, ..)| *other == key) {
                 Some((_, count, _)) => *count += 1,
                 None => found.push((key, 1, reservation.size)),
@@ -221,13 +316,13 @@ impl Reservation {
         let desk = Desk {
             urgent: Urgent::new(),
             call: None,
-            is_broken: false,
             cores,
             back: 0,
             spare: Some(WordWaker::boxed(Waker::noop())),
             own: None,
         };
-        Self { size, desk: SpinLock::new(desk), closed: AtomicBool::new(false) }
+        let [closed, broken] = [(); 2].map(|()| AtomicBool::new(false));
+        Self { size, desk: SpinLock::new(desk), closed, broken }
     }
 
     pub(super) fn lock(&self) -> SpinGuard<'_, Desk> {
@@ -268,12 +363,13 @@ impl Reservation {
         if desk.back < desk.cores.len() {
             return None;
         }
+        // The locks order what was noted before the last core came back.
         if let Some(call) = desk.call
-            && desk.is_broken
+            && self.broken.load(Ordering::Relaxed)
         {
             desk.urgent.break_call(call);
         }
-        state.urgent = desk.urgent.take_for(std::ptr::null());
+        state.urgent = desk.urgent.take_for(ptr::null());
         desk.own = None;
         // Before the grant: the next holder looks at it without the lock.
         leader.note_urgent(state);
@@ -315,7 +411,6 @@ impl Reservation {
         if desk.urgent.is_empty() {
             return false;
         }
-        desk.is_broken |= breaks_off();
         desk.put_back(core);
         if desk.back < desk.cores.len() {
             desk.watch_missing(core);
@@ -413,11 +508,14 @@ pub(super) struct Entry {
     height: usize,
     /// The height that the stack had when its closed entries were last taken out.
     cleared: usize,
+    /// The reservation with the call that a hold continues in this core while this entry is on top,
+    /// if the hold continues calls.
+    continued: Option<Arc<Reservation>>,
 }
 
 impl Entry {
     fn of(reservation: Arc<Reservation>) -> Box<Self> {
-        Box::new(Self { reservation, below: None, height: 1, cleared: 0 })
+        Box::new(Self { reservation, below: None, height: 1, cleared: 0, continued: None })
     }
 }
 
@@ -434,7 +532,7 @@ impl Stack {
     /// The top entry, or null.
     #[inline(always)]
     pub(super) fn top(&self) -> *const Entry {
-        self.0.as_deref().map_or(std::ptr::null(), std::ptr::from_ref)
+        self.0.as_deref().map_or(ptr::null(), ptr::from_ref)
     }
 
     fn put(&mut self, mut entry: Box<Entry>) {
@@ -461,8 +559,16 @@ impl Stack {
             if top.reservation.is_open() && !is_high {
                 break;
             }
-            let top = self.take().expect("it is there");
-            if top.reservation.is_open() { open.put(top) } else { closed.put(top) }
+            let mut top = self.take().expect("it is there");
+            if top.reservation.is_open() {
+                open.put(top);
+                continue;
+            }
+            if let Some(below) = &mut self.0 {
+                // Exchanged: what it drops, the caller drops without the lock.
+                std::mem::swap(&mut below.continued, &mut top.continued);
+            }
+            closed.put(top);
         }
         while let Some(entry) = open.take() {
             self.put(entry);
@@ -476,8 +582,36 @@ impl Stack {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
+        self.entries().map(|entry| &*entry.reservation)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
         std::iter::successors(self.0.as_deref(), |entry| entry.below.as_deref())
-            .map(|entry| &*entry.reservation)
+    }
+
+    /// The reservation with the call that the hold continues in this core.
+    fn continued(&self) -> Option<&Arc<Reservation>> {
+        self.0.as_ref()?.continued.as_ref()
+    }
+
+    /// Clears that, and returns it: the caller drops it without the lock.
+    fn clear(&mut self) -> Option<Arc<Reservation>> {
+        self.0.as_mut()?.continued.take()
+    }
+
+    /// Notes that a call which is continued in this core has broken off: that of the hold, or that
+    /// of a node on the list of `lent`.
+    #[cold]
+    pub(super) fn break_off(&self, lent: Option<&Reservation>) {
+        let is_lent = |entry: &&Entry| lent.is_some_and(|lent| ptr::eq(lent, &*entry.reservation));
+        // If the core has come back to that reservation, the entry is not there any more.
+        let top = match self.entries().find(is_lent) {
+            Some(entry) => entry.below.as_deref(),
+            None => self.0.as_deref(),
+        };
+        if let Some(own) = top.and_then(|top| top.continued.as_deref()) {
+            own.broken.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -494,7 +628,6 @@ mod tests {
     use super::*;
     use std::future::Future;
     use std::pin::Pin;
-    use std::ptr;
     use std::sync::atomic::AtomicPtr;
     use std::task::Context;
 
@@ -559,7 +692,7 @@ mod tests {
     #[test]
     fn a_part_outlives_the_leader_if_the_waiter_is_forgotten() {
         /// Keeps the forgotten future reachable for a search for leaks.
-        static KEPT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+        static KEPT: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
         let [one, other] = [(); 2].map(|()| Box::new(Monitor::new(())));
         let (leader, other) =
             if ptr::from_ref(&*one) < &raw const *other { (one, other) } else { (other, one) };

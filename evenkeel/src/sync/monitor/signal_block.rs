@@ -207,7 +207,7 @@ impl<S: Set, D: Copy + Send> Drop for SignalBlock<'_, S, D> {
         }
         let members = self.members.get();
         // SAFETY: the set borrows its monitors, and the node is this future's.
-        if self.queued && unsafe { waiting::leave_urgent(&self.node, members.leader()) } {
+        if self.queued && unsafe { waiting::leave_urgent(&self.node, members) } {
             return;
         }
         // SAFETY: this future holds the set, and gives it up here.

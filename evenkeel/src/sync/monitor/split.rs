@@ -22,8 +22,10 @@ impl<S: Several> Held<S> {
     /// or to signal.
     ///
     /// # Cost
-    /// None if no waiter has been signalled. Otherwise an allocation and a lock for each monitor, a
-    /// step for each signalled waiter, and three allocations.
+    /// None if no waiter has been signalled, and the hold is no accepted call. Otherwise an
+    /// allocation and a lock for each monitor, a step for each signalled waiter, and three
+    /// allocations. A part of an accepted call for which no waiter has been signalled costs the
+    /// locks alone.
     ///
     /// # Examples
     /// ```
@@ -58,7 +60,11 @@ impl<S: Several> Held<S> {
     /// ```
     pub fn split(held: Self) -> S::Parts {
         // SAFETY: the set is held, and no accept borrows the hold.
-        unsafe { reservation::reserve(held.members()) };
+        if unsafe { reservation::reserve(held.members()) } {
+            // A part of several monitors marks them anew when it is made: see `joined::part`.
+            // SAFETY: the set is held, and its urgent list is empty.
+            unsafe { reservation::mark(held.members(), |_| true) };
+        }
         let (set, order) = held.into_members().into_parts();
         // SAFETY: the set was held, and this was its hold; the urgent list is empty.
         unsafe { set.parts(order) }
@@ -86,10 +92,23 @@ impl<S: Set> Held<S> {
     /// ```
     pub fn join<E: Set>(held: Self, other: Held<E>) -> Held<Joined<S, E>> {
         // SAFETY: the set is held, and no accept borrows the hold.
-        unsafe { reservation::reserve(held.members()) };
+        let continues = unsafe { reservation::reserve(held.members()) };
         // SAFETY: as above.
-        unsafe { reservation::reserve(other.members()) };
-        let members = joined::join(held.into_members(), other.into_members());
+        let other_continues = unsafe { reservation::reserve(other.members()) };
+        let (held, other) = (held.into_members(), other.into_members());
+        if continues && !other_continues {
+            // SAFETY: the set is held, continues no call, and its urgent list is empty.
+            unsafe { reservation::clear(&other) };
+        } else if other_continues && !continues {
+            // SAFETY: as above.
+            unsafe { reservation::clear(&held) };
+        }
+        let members = joined::join(held, other);
+        if continues || other_continues {
+            let leader = members.leader();
+            // SAFETY: both sets are held, and both urgent lists are empty.
+            unsafe { reservation::mark(&members, |core| core == leader) };
+        }
         // SAFETY: both sets were held, and these were their holds; both urgent lists are empty.
         unsafe { Held::new(members) }
     }

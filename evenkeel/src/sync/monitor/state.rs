@@ -33,7 +33,7 @@ pub(super) struct State {
     /// one word of each monitor, most of which never have any.
     others: Option<Box<Others>>,
     /// The call that presently holds the set that this core leads, if an acceptor waits for its
-    /// end.
+    /// end, or [`CONTINUES`].
     pub(super) call: Option<Acceptance>,
     /// The number of the last accepted call.
     acceptance: Acceptance,
@@ -42,6 +42,13 @@ pub(super) struct State {
 /// The number of an accepted call. It identifies the call's acceptor, which may be gone while
 /// others wait behind it.
 pub(super) type Acceptance = NonZeroU32;
+
+/// In place of a number: the hold continues calls that [reservations](super::reservation) have. Of
+/// a set that is held, only the leader says so.
+pub(super) const CONTINUES: Acceptance = Acceptance::MIN;
+
+/// The number of a first call.
+const FIRST: Acceptance = CONTINUES.saturating_add(1);
 
 // SAFETY: nodes stay where they are for as long as a list or this state points to them, and both
 // change only under the lock.
@@ -73,7 +80,7 @@ impl State {
             mask: 0,
             others: None,
             call: None,
-            acceptance: Acceptance::MIN,
+            acceptance: CONTINUES,
         }
     }
 
@@ -124,9 +131,10 @@ impl State {
         self.call
     }
 
-    /// Takes that call.
-    pub(super) fn take_call(&mut self) -> Option<Acceptance> {
-        self.call.take()
+    /// Whether the hold continues calls that reservations have.
+    #[inline(always)]
+    pub(super) fn continues(&self) -> bool {
+        self.call == Some(CONTINUES)
     }
 
     #[cold]
@@ -215,7 +223,7 @@ impl State {
     /// Returns a number for a call that is about to be accepted.
     #[inline(always)]
     pub(super) fn next_acceptance(&mut self) -> Acceptance {
-        self.acceptance = self.acceptance.checked_add(1).unwrap_or(Acceptance::MIN);
+        self.acceptance = self.acceptance.checked_add(1).unwrap_or(FIRST);
         self.acceptance
     }
 
@@ -245,13 +253,16 @@ impl State {
     }
 
     /// If the holder's call has an acceptor and has not ended, tells the acceptor that the call has
-    /// broken off.
+    /// broken off. If the hold continues a call in this core, tells that one's reservation.
     #[inline(always)]
     pub(super) fn break_off(&mut self) {
         if let Some(call) = self.call
             && breaks_off()
         {
-            self.urgent.break_call(call);
+            match call {
+                CONTINUES => self.reservations.break_off(None),
+                call => self.urgent.break_call(call),
+            }
         }
     }
 
@@ -268,6 +279,11 @@ impl State {
     /// Returns the entries of closed reservations.
     pub(super) fn reserve(&mut self, entry: Box<Entry>) -> Stack {
         self.reservations.push(entry)
+    }
+
+    /// The stack of reservations.
+    pub(super) fn stack(&mut self) -> &mut Stack {
+        &mut self.reservations
     }
 
     /// Ends the hold of the core, and returns the top reservation. No task is urgent. Returns None

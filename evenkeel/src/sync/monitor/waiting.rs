@@ -4,9 +4,12 @@
 
 use super::core::Core;
 use super::cores::CoreRef;
+use super::held::breaks_off;
+use super::members::Members;
 use super::node::{Node, Place};
 use super::reservation::{Desk, Left, Reservation};
-use super::state::State;
+use super::set::Set;
+use super::state::{CONTINUES, State};
 use super::urgent::Urgent;
 use crate::detect;
 use crate::task::word_waker::WordWaker;
@@ -137,13 +140,18 @@ pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl FnOnce(At<'_
     true
 }
 
-/// Gives up the wait of a node that has given its hold away and would come back. If its hold is a
-/// call that breaks off, the call's acceptor learns it. Returns false if the node has been granted
-/// already.
+/// Gives up the wait of a node that has given its hold of a set away and would come back. If its
+/// hold is a call that breaks off, or continues one, the call's acceptor learns it. Returns false
+/// if the node has been granted already.
 ///
 /// # Safety
 /// As [`renew`], and the node is on an urgent list unless it has been granted.
-pub(super) unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
+pub(super) unsafe fn leave_urgent<S: Set>(node: &Node, members: &Members<S>) -> bool {
+    let leader = members.leader();
+    if breaks_off() {
+        // SAFETY: the caller's promise.
+        unsafe { break_off(node, members) };
+    }
     let remove = |at: At<'_>| {
         let At::Urgent(urgent) = at else { unreachable!("it has given its hold away") };
         // SAFETY: that is where it is.
@@ -151,4 +159,30 @@ pub(super) unsafe fn leave_urgent(node: &Node, leader: CoreRef) -> bool {
     };
     // SAFETY: the caller's promise.
     unsafe { leave(node, leader, remove) }
+}
+
+/// If the hold that a node has given away continues calls, notes in their reservations that they
+/// have broken off. If the node has been granted, its future does that when it leaves.
+///
+/// # Safety
+/// As [`leave_urgent`].
+#[cold]
+unsafe fn break_off<S: Set>(node: &Node, members: &Members<S>) {
+    let leader = members.leader();
+    let note = |state: &mut State, reserved: Option<(&Reservation, &mut Desk)>| {
+        // SAFETY: the node waits, and this thread has the lock.
+        if node.is_over() || unsafe { node.with(|ticket| ticket.call) } != Some(CONTINUES) {
+            return;
+        }
+        // With these locks, the node stays on its list. Only here a thread takes a second core's
+        // lock, and the leader is the first one by address: so no circle of threads comes about.
+        let lent = reserved.map(|(own, _)| own);
+        state.stack().break_off(lent);
+        for core in members.written().as_ref().iter().filter(|core| **core != leader) {
+            // SAFETY: the set borrows its monitors.
+            unsafe { core.get() }.lock().stack().break_off(lent);
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { locked(node, leader.get(), note) };
 }

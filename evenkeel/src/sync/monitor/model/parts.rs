@@ -1,8 +1,11 @@
 //! Models of sets that are split and extended: parts that are left at the same time, beside a
 //! waiter that stays or gives up.
 
-use super::super::{Condition, Held, Joined, Monitor, lock_all, try_lock_all};
-use super::{Watched, block_on, look_or_wait, poll_once};
+use super::super::held::cancelling;
+use super::super::{
+    Accepted, Clause, Condition, Held, Joined, Monitor, call, lock_all, try_lock_all,
+};
+use super::{Call, Watched, block_on, look_or_wait, poll_once};
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::check;
 use std::future::Future;
@@ -122,6 +125,34 @@ fn a_waiter_gives_up_while_a_hold_is_split() {
         drop(Held::split(held));
         dropper.join().unwrap();
         assert!(try_lock_all(set).is_some());
+    });
+}
+
+/// The call has lent its joined hold to a waiter, which leaves it in two parts: the acceptor learns
+/// that the call breaks off, whether the set has come back to the call or not.
+#[test]
+fn a_joined_call_that_gives_up_beside_the_parts_of_its_set_breaks_off() {
+    check(&LOCK, || {
+        let (set, condition) = (both(), Arc::new(Condition::new()));
+        let mut waiter = Box::pin(condition.wait(try_lock_all(set.clone()).unwrap()));
+        assert!(!poll_once(waiter.as_mut()));
+        let held = set.0.clone().try_enter_owned().unwrap();
+        let mut acceptor = Box::pin(Held::accept(held, [Clause::new(Call)]));
+        assert!(!poll_once(acceptor.as_mut()));
+        let body = async |held: Held<One>| held;
+        let held = look_or_wait(Box::pin(call(set.0.clone(), Call, body)).as_mut());
+        let held = Held::join(held, set.1.clone().try_enter_owned().unwrap());
+        let mut callee = Box::pin({
+            let condition = condition.clone();
+            async move { drop(condition.signal_block(held).await) }
+        });
+        assert!(!poll_once(callee.as_mut()));
+        let (one, other) = Held::split(look_or_wait(waiter.as_mut()));
+        let dropper = loom::thread::spawn(move || cancelling(|| drop(callee)));
+        drop(other);
+        drop(one);
+        dropper.join().unwrap();
+        assert_eq!(look_or_wait(acceptor.as_mut()).1, Accepted::Broken(0));
     });
 }
 
