@@ -28,50 +28,62 @@ fn on_workers(test: impl Fn(Runtime)) {
 /// Tasks that wake each other without end: a worker that polls some of them keeps the others.
 struct Ring {
     stop: Arc<AtomicBool>,
-    tasks: Vec<JoinHandle<usize>>,
+    /// The laps of each task.
+    laps: Arc<[AtomicUsize]>,
+    tasks: Vec<JoinHandle<()>>,
 }
 
 impl Ring {
     /// Each token goes around a ring of three.
     fn start(runtime: &Runtime, tokens: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let tasks = (0..tokens).flat_map(|_| {
-            let places: Arc<[OnceLock<Task>; 3]> = Arc::default();
-            (0..3).map({
-                let (stop, places) = (stop.clone(), places.clone());
-                move |me| runtime.spawn(go_round(places.clone(), me, stop.clone()))
-            })
-        });
-        Self { tasks: tasks.collect(), stop: stop.clone() }
+        let laps: Arc<[_]> = (0..3 * tokens).map(|_| AtomicUsize::new(0)).collect();
+        let places: Vec<Arc<[OnceLock<Task>; 3]>> = (0..tokens).map(|_| Arc::default()).collect();
+        let task = |me: usize| {
+            runtime.spawn(go_round(places[me / 3].clone(), me, laps.clone(), stop.clone()))
+        };
+        let tasks = (0..3 * tokens).map(task).collect();
+        Self { stop, laps, tasks }
     }
 
-    /// Ends the tasks, and returns how often a token was passed on.
-    fn end(self) -> usize {
+    /// Blocks this thread until each task has made `laps` laps.
+    fn go_round(&self, laps: usize) {
+        until(|| self.laps.iter().all(|made| made.load(Ordering::Relaxed) >= laps));
+    }
+
+    /// Ends the tasks.
+    fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.tasks.into_iter().map(|task| block_on(task).unwrap()).sum()
+        self.tasks.into_iter().for_each(|task| block_on(task).unwrap());
     }
 }
 
-async fn go_round(places: Arc<[OnceLock<Task>; 3]>, me: usize, stop: Arc<AtomicBool>) -> usize {
-    places[me].set(task::current()).unwrap();
+async fn go_round(
+    places: Arc<[OnceLock<Task>; 3]>,
+    me: usize,
+    laps: Arc<[AtomicUsize]>,
+    stop: Arc<AtomicBool>,
+) {
+    places[me % 3].set(task::current()).unwrap();
     let next = loop {
         match places[(me + 1) % 3].get() {
             Some(next) => break next,
             None => yield_now().await,
         }
     };
-    if me == 0 {
+    if me.is_multiple_of(3) {
         task::current().unpark();
     }
-    for laps in 0.. {
+    for lap in 1.. {
         task::park().await;
         let is_over = stop.load(Ordering::Relaxed);
         next.unpark();
         if is_over {
-            return laps;
+            return;
         }
+        // No locked instruction, which would order what this lap tests.
+        laps[me].store(lap, Ordering::Relaxed);
     }
-    unreachable!("a count of laps does not end");
 }
 
 #[test]
@@ -79,8 +91,8 @@ fn tokens_go_round_and_none_is_lost() {
     on_workers(|runtime| {
         for tokens in [1, 7, 400] {
             let ring = Ring::start(&runtime, tokens);
-            thread::sleep(Duration::from_millis(50));
-            assert!(ring.end() > tokens, "each token is passed on");
+            ring.go_round(100);
+            ring.end();
         }
     });
 }
