@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().unwrap()
@@ -138,45 +138,41 @@ fn a_result_whose_drop_panics_goes_no_further_than_its_join() {
 /// steal would wait for itself. This deadlocks rayon 1.12 in its first round (its issue 592).
 #[test]
 fn a_lock_may_be_held_across_a_join() {
-    static LOCK: Mutex<u32> = Mutex::new(0);
-    /// Spins until the flag is set, at most for `limit`.
-    fn until(flag: &AtomicBool, limit: Duration) {
-        let start = Instant::now();
-        while !flag.load(Ordering::Relaxed) && start.elapsed() < limit {
-            std::hint::spin_loop();
-        }
-    }
-    fn round() {
-        let (begun, entered, never) =
-            (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-        let millis = Duration::from_millis;
+    let _watchdog = watchdog();
+    let lock = Mutex::new(0);
+    let round = || {
+        let [entered, begun, forked, over] = [const { AtomicBool::new(false) }; 4];
+        let set = |flag: &AtomicBool| flag.store(true, Ordering::Relaxed);
+        let seen = |flag: &AtomicBool| until(|| flag.load(Ordering::Relaxed));
         join(
             || {
-                until(&entered, millis(20));
-                let mut count = LOCK.lock().unwrap();
+                seen(&entered);
+                let mut count = lock.lock().unwrap();
                 join(
-                    || until(&begun, millis(20)),
+                    || seen(&forked),
                     || {
-                        begun.store(true, Ordering::Relaxed);
-                        until(&never, millis(5));
+                        set(&begun);
+                        seen(&forked);
+                        // The owner waits meanwhile, and the job that takes the mutex can be stolen.
+                        thread::sleep(Duration::from_millis(5));
+                        set(&over);
                     },
                 );
                 *count += 1;
             },
             || {
-                entered.store(true, Ordering::Relaxed);
-                join(|| until(&never, millis(15)), || *LOCK.lock().unwrap() += 1);
+                set(&entered);
+                seen(&begun);
+                let first = || {
+                    set(&forked);
+                    seen(&over);
+                };
+                join(first, || *lock.lock().unwrap() += 1);
             },
         );
-    }
-    const ROUNDS: u32 = 20;
-    let (over, is_over) = mpsc::channel();
-    thread::spawn(move || {
-        runtime(3).install(|| (0..ROUNDS).for_each(|_| round()));
-        over.send(()).unwrap();
-    });
-    is_over.recv_timeout(Duration::from_secs(60)).expect("no deadlock");
-    assert_eq!(*LOCK.lock().unwrap(), 2 * ROUNDS);
+    };
+    runtime(3).install(|| (0..20).for_each(|_| round()));
+    assert_eq!(lock.into_inner().unwrap(), 40);
 }
 
 /// The owner is inside a long leaf and does not fork: thieves still take its jobs.
