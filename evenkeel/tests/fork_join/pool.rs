@@ -13,6 +13,7 @@ use evenkeel::object::Object;
 use evenkeel::task::park;
 use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
 use std::cell::{Cell, RefCell};
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -269,6 +270,25 @@ fn a_runtime_that_drains_takes_broadcasts_from_its_own_tasks_alone() {
         "broadcast is called on a runtime that has begun to end: call it before the shutdown"
     );
     assert_eq!(evenkeel::block_on(parked).unwrap(), [0, 1]);
+}
+
+#[test]
+fn many_threads_wait_for_one_runtime() {
+    let _watchdog = watchdog();
+    let (runtime, barrier) = (runtime(2), Barrier::new(8));
+    let compute =
+        |steps: u64| (0..steps).fold(steps, |sum, step| black_box(sum.wrapping_mul(31) ^ step));
+    thread::scope(|threads| {
+        for thread in 0..8 {
+            let (runtime, barrier) = (&runtime, &barrier);
+            threads.spawn(move || {
+                barrier.wait();
+                for call in 0..500 {
+                    assert_eq!(runtime.install(|| compute(call) ^ thread), compute(call) ^ thread);
+                }
+            });
+        }
+    });
 }
 
 fn order_in<'a>(
