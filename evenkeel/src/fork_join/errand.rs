@@ -46,7 +46,7 @@ impl Outside {
         send(handle, Box::new(move || call.come()));
         if handle.is_shutting_down() {
             // An owner that drives may sleep among its sockets.
-            handle.shared().idle.unpark_thread(0, &self.owner);
+            handle.shared().idle.unpark_thread(&self.owner);
         }
     }
 }

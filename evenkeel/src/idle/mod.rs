@@ -440,11 +440,11 @@ impl Idle {
         self.seats[number].unpark();
     }
 
-    /// Unparks a thread, which may be the one that runs processor `number`, and sleeps among its
-    /// sockets.
+    /// Unparks a thread, which may be the one that drives a current-thread runtime, and sleeps among
+    /// its sockets.
     #[cold]
-    pub(crate) fn unpark_thread(&self, number: usize, thread: &Thread) {
-        let seat = &self.seats[number];
+    pub(crate) fn unpark_thread(&self, thread: &Thread) {
+        let seat = &self.seats[0];
         let own = lock(&seat.thread);
         let has_seat = own.as_ref().is_some_and(|own| own.id() == thread.id());
         drop(own);

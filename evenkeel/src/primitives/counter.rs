@@ -28,12 +28,11 @@ impl Counter {
         }
     }
 
-    /// Does the same as [`add`](Self::add), for a reader that uses
-    /// [`get_ordered`](Self::get_ordered).
+    /// [Adds](Self::add) one, for a reader that uses [`get_ordered`](Self::get_ordered).
     #[inline(always)]
-    pub(crate) fn add_ordered(&self, n: u64) {
+    pub(crate) fn count_ordered(&self) {
         let order = edge(Edge::CountComplete, Ordering::Release);
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), order);
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), order);
     }
 
     /// Returns the number with acquire ordering: the caller sees everything that the owner did

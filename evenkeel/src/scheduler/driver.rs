@@ -164,7 +164,7 @@ pub(crate) fn unpark(shared: &Shared, thread: &Thread, number: u64) {
         context.is_some_and(|own| own.thread == number && std::ptr::eq(&**own.shared(), shared))
     });
     if !is_driver {
-        shared.idle.unpark_thread(0, thread);
+        shared.idle.unpark_thread(thread);
     }
 }
 

@@ -256,12 +256,12 @@ fn a_worker_that_sees_a_task_complete_sees_what_it_has_spawned() {
     check(&[Edge::CountComplete, Edge::CountRead], || {
         let (home, elsewhere) = two_seats();
         let shared = home.shared().clone();
-        home.processor().counters.spawned.add_ordered(1);
+        home.processor().counters.spawned.count_ordered();
         // In one thread, because the inbox through which a complete task goes home orders the two
         // in the same way.
         let both = loom::thread::spawn(move || {
-            elsewhere.processor().counters.spawned.add_ordered(1);
-            home.processor().counters.completed.add_ordered(1);
+            elsewhere.processor().counters.spawned.count_ordered();
+            home.processor().counters.completed.count_ordered();
         });
         let closer = loom::thread::spawn(move || {
             assert!(!shared.close_if_complete(), "the second task is not complete");
@@ -284,7 +284,7 @@ fn whoever_sees_a_closure_complete_sees_what_it_has_spawned() {
                 assert!(!shared.close_if_complete(), "the task is not complete");
             })
         };
-        seat.processor().counters.spawned.add_ordered(1);
+        seat.processor().counters.spawned.count_ordered();
         shared.note_completed_outside();
         closer.join().unwrap();
     });

@@ -97,7 +97,7 @@ fn complete(context: &Context, task: Runnable) {
     }
     let release = finish(task, at_home);
     if at_home {
-        context.counters().completed.add_ordered(1);
+        context.counters().completed.count_ordered();
         if release == Release::Last {
             // SAFETY: no other right to the task is left, and without a handle its output is gone.
             unsafe { ptr.free() }
@@ -191,7 +191,7 @@ fn give_back(shared: &Shared, task: Held) -> usize {
 pub(crate) fn take_back(context: &Context) {
     for task in context.seat.processor().returned.take() {
         context.seat.unregister(task.slot.load(Ordering::Relaxed));
-        context.counters().completed.add_ordered(1);
+        context.counters().completed.count_ordered();
         task.release();
     }
 }

@@ -58,7 +58,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
     let (task, handle) = make(birth);
     let spawned = &context.counters().spawned;
-    spawned.add_ordered(1);
+    spawned.count_ordered();
     if spawned.get().is_multiple_of(SPAWNS) {
         // A poll that spawns and does not end keeps its worker from the end of the batch.
         run::take_back(context);

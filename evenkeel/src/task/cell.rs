@@ -114,12 +114,14 @@ where
     (unsafe { Runnable::new(task) }, handle)
 }
 
-/// Makes a task with a public part, which is queued and has no handle; `references` references to
-/// the part are counted. The future is made when the task's address is known, and must not follow
-/// the address before it is polled.
+/// The references to the public part of a new task: the future's and the caller's.
+pub(super) const FIRST: u64 = 2;
+
+/// Makes a task with a public part, which is queued and has no handle; [`FIRST`] references to the
+/// part are counted. The future is made when the task's address is known, and must not follow the
+/// address before it is polled.
 #[inline]
 pub(crate) fn make_public<S, F, N>(
-    references: u64,
     public: impl FnOnce() -> S,
     future: impl FnOnce(TaskPtr) -> F,
     name: N,
@@ -133,7 +135,7 @@ where
     N: Name,
 {
     let task =
-        place::<S, _, _, Footer>(State::with_public(references), public, future, name, site, birth);
+        place::<S, _, _, Footer>(State::with_public(FIRST), public, future, name, site, birth);
     // SAFETY: the task is new and queued, and this is its only `Runnable`.
     (unsafe { Runnable::new(task) }, task)
 }

@@ -15,7 +15,7 @@
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
-use super::cell::{Front, Name, make_public};
+use super::cell::{FIRST, Front, Name, make_public};
 use super::task_ref::Task;
 use crate::detect::actors;
 use crate::processor::context;
@@ -132,9 +132,6 @@ unsafe fn part<'a, S>(task: TaskPtr) -> &'a S {
     unsafe { part.cast::<S>().as_ref() }
 }
 
-/// The references that a new task has: the future's and the caller's.
-pub(super) const FIRST: u64 = 2;
-
 /// Counts one more reference, privately if the caller polls the task.
 #[inline(always)]
 fn count_one(task: Live<'_>) {
@@ -169,7 +166,7 @@ impl<S: Part> Public<S> {
         let spawned = spawn::here(
             (part, make),
             |(part, make), birth| {
-                made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
+                made(make_public(part, |task| make(Self::of_new(task)), (), site, birth))
             },
             |(part, make)| Some(Self::spawn_on(&current::shared()?, part, make, (), site)),
         );
@@ -196,9 +193,8 @@ impl<S: Part> Public<S> {
         F: Future<Output = ()> + Send + 'static,
         N: Name,
     {
-        let make = |birth| {
-            made(make_public(FIRST, part, |task| make(Self::of_new(task)), name, site, birth))
-        };
+        let make =
+            |birth| made(make_public(part, |task| make(Self::of_new(task)), name, site, birth));
         if shared.refuses_spawns() { spawn::refused(make) } else { spawn::on(shared, make) }
     }
 

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "a right is given to its task")]
 
 use super::cell::{Name, make_public};
-use super::public::{FIRST, Own, Public};
+use super::public::{Own, Public};
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
@@ -159,7 +159,6 @@ fn leaving(
     let birth = Birth { home: seat.shared().home(0), id: id::take_one(), room: Room::Compact };
     let part = Counter(SpinLock::new((Berth::new(), 0)));
     let (task, address) = make_public(
-        FIRST,
         || part,
         |task| {
             let kept = Kept { own: Public::of_new(task), ended: ended.clone(), lost: lost.clone() };

@@ -40,10 +40,10 @@ impl World {
         Arc::new(Inner::new(0, self.class.clone()))
     }
 
-    /// A number that is at home at worker `home`.
-    pub(super) fn number_at(&self, home: usize) -> Number {
+    /// A number that is at home at worker 0.
+    pub(super) fn number_at_home(&self) -> Number {
         let mut number = Inner::new(0, self.class.clone());
-        number.settle(Some(home));
+        number.settle(Some(0));
         Arc::new(number)
     }
 
@@ -128,7 +128,7 @@ pub(super) fn settle(number: &Inner<u32>, operations: u32) {
 fn a_host_and_a_thread_that_is_no_worker_exclude_each_other() {
     check(&LOCK, || {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let host = world.start(0, {
             let number = number.clone();
             move |context| visit(&number, Some(context)) + visit(&number, Some(context))
@@ -142,7 +142,7 @@ fn a_host_and_a_thread_that_is_no_worker_exclude_each_other() {
 fn operations_in_place_and_at_home_exclude_each_other_while_the_class_turns() {
     check(&LOCK, || {
         let mut world = World::new(Placement::InPlace);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let host = world.start(0, {
             let number = number.clone();
             move |context| visit(&number, Some(context))
@@ -161,7 +161,7 @@ fn operations_in_place_and_at_home_exclude_each_other_while_the_class_turns() {
 fn an_object_changes_its_home_while_it_is_entered() {
     check(&LOCK, || {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let old = world.start(0, {
             let number = number.clone();
             move |context| {
@@ -184,7 +184,7 @@ fn an_object_changes_its_home_while_it_is_entered() {
 fn a_home_is_not_changed_while_an_operation_is_inside() {
     explore(|| {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let entrant = world.start(0, {
             let number = number.clone();
             move |context| {
@@ -203,7 +203,7 @@ fn a_home_is_not_changed_while_an_operation_is_inside() {
 fn a_suspended_object_is_entered_anywhere_until_its_host_is_found_back() {
     check(&LOCK, || {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let host = world.start(0, {
             let number = number.clone();
             move |context| visit(&number, Some(context)) + visit(&number, Some(context))
@@ -250,7 +250,7 @@ fn a_held_operation_ends_on_another_thread() {
 fn a_thread_knows_that_it_is_inside() {
     explore(|| {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let visitor = world.start(1, {
             let number = number.clone();
             move |context| {

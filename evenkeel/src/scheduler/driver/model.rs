@@ -106,7 +106,7 @@ fn a_driver_that_takes_its_seat_is_woken_in_its_set() {
             let (idle, due, driver) = (idle.clone(), due.clone(), thread::current());
             loom::thread::spawn(move || {
                 due.store(1, Ordering::Relaxed);
-                idle.unpark_thread(0, &driver);
+                idle.unpark_thread(&driver);
             })
         };
         idle.sit(0);

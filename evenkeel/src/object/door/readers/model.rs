@@ -73,7 +73,7 @@ fn an_operation_gives_up_and_the_next_one_enters() {
 fn a_home_is_changed_and_the_class_goes_home_while_it_is_read() {
     check(&LOCK, || {
         let mut world = World::new(Placement::InPlace);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let reader = world.start(1, {
             let number = number.clone();
             move |context| {

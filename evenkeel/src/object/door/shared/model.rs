@@ -96,7 +96,7 @@ fn readers_see_what_the_host_has_written_and_the_host_sees_them_leave() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectUnlock};
     check(&[ObjectUnlock, ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         let host = world.start(0, {
             let number = number.clone();
             move |context| add_and_share(&number, Some(context)) + visit(&number, Some(context))
@@ -162,7 +162,7 @@ fn a_shared_object_is_given_to_another_host() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
     check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
         let mut world = World::new(Placement::Home);
-        let number = shared(world.number_at(0));
+        let number = shared(world.number_at_home());
         let old = world.start(0, {
             let number = number.clone();
             move |context| {
@@ -185,7 +185,7 @@ fn a_suspended_object_is_shared() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
     check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
         let mut world = World::new(Placement::Home);
-        let number = world.number_at(0);
+        let number = world.number_at_home();
         number.enter(None).expect("no other operation is inside");
         number.door.suspend();
         number.door.share();
