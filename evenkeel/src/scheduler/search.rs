@@ -22,9 +22,9 @@ impl Worker<'_> {
             self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
             return true;
         }
-        let awake = self.shared.workers;
-        let patience = searching::search_for(visited, self.has_sockets());
-        let is_worth_it = patience > 0 || self.is_any_elsewhere();
+        let workers = self.shared.workers;
+        let is_worth_it =
+            searching::search_for(visited, self.has_sockets()) > 0 || self.is_any_elsewhere();
         if self.context.ready() > 0 {
             // What was looked at for others has woken tasks of this worker, which must not sleep
             // beside them.
@@ -33,7 +33,7 @@ impl Worker<'_> {
         }
         let mut searching = is_worth_it
             && self.shared.idle.begin_search(|counts: Counts| {
-                searching::may_search(counts.searching, awake - counts.sleeping)
+                searching::may_search(counts.searching, workers - counts.sleeping)
             });
         loop {
             if searching {
