@@ -175,11 +175,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     let waker = waker.clone();
     detect::sends(|| to.task_id());
     let mut shared = to.shared.lock();
-    if shared.is_shut() {
-        drop(shared);
-        return Ok(Put::Stopped(message));
-    }
-    if shared.rest().waiting.is_void(ticket) {
+    if shared.is_shut() || shared.rest().waiting.is_void(ticket) {
         drop(shared);
         return Ok(Put::Stopped(message));
     }
