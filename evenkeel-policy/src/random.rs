@@ -1,6 +1,22 @@
-//! Random numbers that depend on a seed alone.
+//! Random numbers that depend on a seed alone, and places in tables.
 
 use crate::interleaving::{STEP, among, mix};
+
+/// Scatters numbers that lie at equal distances, such as addresses of things of one size: returns
+/// the upper half of the product with the golden ratio (Fibonacci hashing; Knuth, "The Art of
+/// Computer Programming", volume 3, 6.4). A table of `1 << bits` places, 32 bits at most, takes the
+/// highest or the lowest `bits` of these 32.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::random::scatter;
+/// assert_eq!([1, 2, 3, 4].map(|n| scatter(n) >> (32 - 3)), [4, 1, 6, 3]);
+/// ```
+#[inline(always)]
+#[must_use]
+pub const fn scatter(number: u64) -> usize {
+    (number.wrapping_mul(STEP) >> 32) as usize
+}
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any
 /// seed is good, and so are neighbouring ones. Not for cryptography.

@@ -6,6 +6,7 @@
 //! a place has it, whatever the order (the majority vote of Boyer and Moore, one for each place,
 //! with weights; frequent items by a table of such votes are Misra and Gries, 1982).
 
+use crate::random::scatter;
 use alloc::{boxed::Box, vec};
 
 /// Places, which take 2 KiB. 1,024 are no better, and with 8,192 some rows make a tenth less
@@ -85,9 +86,8 @@ impl Heat {
     }
 }
 
-/// Fibonacci hashing (Knuth, "The Art of Computer Programming", 6.4).
 fn place(object: u64) -> usize {
-    (object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize
+    scatter(object) >> (u32::BITS - PLACES.ilog2())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! in one after the other, first come first served, by a permit. An operation that finds a held one
 //! inside waits for the permit too, and passes it on as soon as it is inside itself.
 
+use crate::policy::random::scatter;
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::raw_task::{id, party};
@@ -56,9 +57,7 @@ impl Default for Lines {
 
 impl Lines {
     fn part(&self, address: usize) -> &Part {
-        // The upper bits of the product: objects of one size have addresses at equal distances.
-        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        &self.0[mixed as usize % PARTS]
+        &self.0[scatter(address as u64) % PARTS]
     }
 
     /// Returns the line before the object at `address`; makes it if there is none.

@@ -85,6 +85,7 @@
 //! without a keep, 22 to 24 and 36 ns with it; two locked instructions are 15 ns there.
 
 use crate::policy::keeping;
+use crate::policy::random::scatter;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::raw_task::header::{Header, Live};
 use crate::raw_task::rights::Runnable;
@@ -108,10 +109,9 @@ struct Place {
 /// Returns where a keep has its place for a task.
 #[inline(always)]
 pub(crate) fn place_of(task: &Header) -> usize {
-    // Tasks of one home have different slots. Those of several homes begin at places far apart, by
-    // multiples of the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
-    let first = (task.home().addr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    (task.slot.load(Ordering::Relaxed) as usize).wrapping_add(first as usize) % PLACES
+    // Tasks of one home have different slots. Those of several homes begin at places far apart.
+    let first = scatter(task.home().addr() as u64);
+    (task.slot.load(Ordering::Relaxed) as usize).wrapping_add(first) % PLACES
 }
 
 impl Keep {

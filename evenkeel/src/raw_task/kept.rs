@@ -29,6 +29,7 @@
 //! no thread writes.
 
 use super::id;
+use crate::policy::random::scatter;
 use crate::primitives::unwind::wake_all;
 use std::collections::BTreeMap;
 // No thread waits for anything under the lock, so models need not explore it.
@@ -67,9 +68,7 @@ impl Part {
     }
 
     fn of(address: usize) -> &'static Self {
-        // The upper bits of the product: things of one size lie at equal distances.
-        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        &ALL[mixed as usize % PARTS]
+        &ALL[scatter(address as u64) % PARTS]
     }
 
     fn has_any(&self) -> bool {

@@ -11,6 +11,7 @@
 //! vain cannot tell the worker with the wrong note. So one look-up in [`DOUBTED`] drops its note,
 //! and the entry looks at the object.
 
+use crate::policy::random::scatter;
 use std::cell::{Cell, OnceCell};
 
 /// Objects that a worker has notes of: 8 KiB. With 64, transfers between 1,024 accounts are a tenth
@@ -78,12 +79,10 @@ impl Whereabouts {
     }
 }
 
-/// Returns the place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer
-/// Programming", 6.4).
+/// Returns the place of an address in the table.
 #[inline(always)]
 fn place(address: usize) -> usize {
-    const BITS: u32 = PLACES.ilog2();
-    ((address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
+    scatter(address as u64) >> (u32::BITS - PLACES.ilog2())
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
