@@ -208,19 +208,14 @@ impl Processor {
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
         let before = std::mem::replace(departures, published.departures());
+        let backlog = self.look_at_backlog(published.ready.len(), now);
         Look {
-            ready: published.ready.len(),
             visitors: self.visitors(),
             head_age: self.head_age(now),
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
-            mean_poll: published.mean_poll.load(Ordering::Relaxed),
-            mean_work: published.mean_work.load(Ordering::Relaxed),
             inbox: !self.inbox.is_empty() || self.bell.has_rung() || self.gift.has_tasks(),
             switched: *departures != before,
-            stalled: 0,
-            together: published.are_together(now),
-            serves: self.serves(),
-            contended: now < published.contended_until.load(Ordering::Relaxed),
+            ..backlog
         }
     }
 
