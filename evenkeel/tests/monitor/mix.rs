@@ -1,171 +1,168 @@
 //! A random mix of all operations of monitors, by coroutines in tasks: they are dropped while they
-//! wait, go to other tasks, and wait for two things at once. Two are never inside together, and
-//! nothing stays held.
+//! wait, go to other tasks, and wait for two things at once. No two tasks are ever inside together,
+//! and nothing stays held.
+
+use crate::common::watchdog::watchdog;
 use evenkeel::coroutine::{BoxCoroutine, Coroutine, Phase, Resume, Step, Suspender};
 use evenkeel::sync::monitor::{Clause, Condition, Entry, Held, Monitor, lock_all};
-use evenkeel::time::sleep;
+use evenkeel::time::{Sleep, sleep};
+use evenkeel::{Builder, yield_now};
+use evenkeel_policy::random::Random;
+use futures::future::{Either, select};
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::common::watchdog::watchdog;
-use evenkeel_policy::random::Random;
-
 #[derive(Clone, Copy)]
 struct Op(u32);
+
 impl Entry for Op {
     fn number(self) -> u32 {
         self.0
     }
 }
 
+type Guarded = Monitor<Inside, Condition<u64>>;
+
 struct World {
-    m: [Monitor<Inside, Condition<u64>>; 3],
+    monitors: [Guarded; 3],
+    /// Of the first and the last monitor.
     pair: Condition<u64>,
     done: AtomicUsize,
 }
+
 #[derive(Default)]
 struct Inside {
     busy: AtomicBool,
     count: u64,
 }
+
 impl Inside {
-    fn enter(&self) {
-        assert!(!self.busy.swap(true, Ordering::SeqCst), "two inside")
-    }
-    fn leave(&self) {
-        assert!(self.busy.swap(false, Ordering::SeqCst), "no other task is inside")
+    /// Fails if another task is inside, at the caller's line.
+    #[track_caller]
+    fn enter(&self) -> Busy<'_> {
+        assert!(!self.busy.swap(true, Ordering::SeqCst), "another task is inside");
+        Busy(&self.busy)
     }
 }
 
-async fn act(w: &World, r: &mut Random) {
-    let i = (r.below(1 << 40) % 3) as usize;
-    match r.below(1 << 40) % 9 {
-        0 | 1 => {
-            let mut h = w.m[i].enter().await;
-            h.enter();
-            if r.below(3) == 0 {
-                h.leave();
-                h.count += 1;
-                h = {
-                    let g = h;
-                    evenkeel::yield_now().await;
-                    g
-                };
-                h.enter();
-            }
-            h.leave();
-        }
-        2 => {
-            let h = w.m[i].enter().await;
-            h.enter();
-            h.leave();
-            let h = w.m[i].conditions().wait_with(h, r.below(1 << 40)).await;
-            h.enter();
-            h.leave();
-        }
-        3 => {
-            let mut h = w.m[i].enter().await;
-            h.enter();
-            let _ = w.m[i].conditions().front(&h);
-            w.m[i].conditions().signal(&mut h);
-            h.leave();
-            if r.below(2) == 0 {
-                let (h, _) = w.m[i].conditions().signal_block(h).await;
-                h.enter();
-                h.leave();
-            }
-        }
-        4 => {
-            let j = (i + 1) % 3;
-            let mut h = lock_all((&w.m[i], &w.m[j])).await;
-            let (a, b) = h.values_mut();
-            a.enter();
-            b.enter();
-            a.count += 1;
-            b.count += 1;
-            a.leave();
-            b.leave();
-        }
-        5 => {
-            let h = lock_all((&w.m[0], &w.m[2])).await;
-            {
-                let (a, b) = h.values();
-                a.enter();
-                b.enter();
-                a.leave();
-                b.leave();
-            }
-            let (h, _) = w
-                .pair
-                .wait_until(
-                    h,
-                    3,
-                    sleep(Duration::from_micros(u64::from(r.below(1 << 40) as u32 % 3000))),
-                )
-                .await;
-            let (a, b) = h.values();
-            a.enter();
-            b.enter();
-            a.leave();
-            b.leave();
-        }
-        6 => {
-            let mut h = lock_all((&w.m[2], &w.m[0])).await;
-            w.pair.signal_all(&mut h);
-            let _ = w.pair.front(&h);
-        }
-        7 => {
-            let h = w.m[i].enter().await;
-            h.enter();
-            h.leave();
-            let (h, _) = Held::accept_until(
-                h,
-                [Clause::new(Op(0)).or(Op(1))],
-                sleep(Duration::from_micros(500)),
-            )
-            .await;
-            h.enter();
-            h.leave();
-        }
-        _ => {
-            w.m[i]
-                .call(Op(r.below(1 << 40) as u32 % 2), async |h| {
-                    h.enter();
-                    h.leave();
-                    evenkeel::yield_now().await;
-                    h.enter();
-                    h.leave();
-                })
-                .await;
-        }
+/// The caller is inside until this is dropped.
+struct Busy<'a>(&'a AtomicBool);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
     }
-    w.done.fetch_add(1, Ordering::Relaxed);
 }
 
-type Co = BoxCoroutine<'static, u64, u64, ()>;
+/// A limit that passes within `most` microseconds.
+fn within(most: u64, random: &mut Random) -> Sleep {
+    sleep(Duration::from_micros(random.below(most)))
+}
 
-fn coroutine(w: Arc<World>, seed: u64) -> Co {
-    Coroutine::new(async move |mut s: Suspender<u64, u64>, first: u64| {
-        let mut r = Random::new(seed ^ first);
+async fn act(world: &World, random: &mut Random) {
+    let [one, _, last] = &world.monitors;
+    let number = random.below(3) as usize;
+    let (any, next) = (&world.monitors[number], &world.monitors[(number + 1) % 3]);
+    match random.below(9) {
+        0 | 1 => enter(any, random.below(3) == 0).await,
+        2 => wait(any, random.below(100)).await,
+        3 => signal(any, random.below(2) == 0).await,
+        4 => enter_two(any, next).await,
+        5 => wait_in_two(one, last, &world.pair, within(3_000, random)).await,
+        6 => signal_in_two(one, last, &world.pair).await,
+        7 => accept(any).await,
+        _ => call(any, Op(random.below(2) as u32)).await,
+    }
+    world.done.fetch_add(1, Ordering::Relaxed);
+}
+
+async fn enter(monitor: &Guarded, yields: bool) {
+    let mut held = monitor.enter().await;
+    held.count += 1;
+    let _busy = held.enter();
+    if yields {
+        yield_now().await;
+    }
+}
+
+async fn wait(monitor: &Guarded, note: u64) {
+    let held = monitor.enter().await;
+    _ = held.enter();
+    let held = monitor.conditions().wait_with(held, note).await;
+    _ = held.enter();
+}
+
+async fn signal(monitor: &Guarded, blocks: bool) {
+    let mut held = monitor.enter().await;
+    _ = held.enter();
+    _ = monitor.conditions().front(&held);
+    monitor.conditions().signal(&mut held);
+    if blocks {
+        let (held, _) = monitor.conditions().signal_block(held).await;
+        _ = held.enter();
+    }
+}
+
+async fn enter_two(one: &Guarded, other: &Guarded) {
+    let mut held = lock_all((one, other)).await;
+    let (one, other) = held.values_mut();
+    one.count += 1;
+    other.count += 1;
+    _ = (one.enter(), other.enter());
+}
+
+async fn wait_in_two(one: &Guarded, other: &Guarded, pair: &Condition<u64>, limit: Sleep) {
+    let held = lock_all((one, other)).await;
+    let enter = |(one, other): (&Inside, &Inside)| _ = (one.enter(), other.enter());
+    enter(held.values());
+    let (held, _) = pair.wait_until(held, 3, limit).await;
+    enter(held.values());
+}
+
+async fn signal_in_two(one: &Guarded, other: &Guarded, pair: &Condition<u64>) {
+    let mut held = lock_all((other, one)).await;
+    pair.signal_all(&mut held);
+    _ = pair.front(&held);
+}
+
+async fn accept(monitor: &Guarded) {
+    let held = monitor.enter().await;
+    _ = held.enter();
+    let limit = sleep(Duration::from_micros(500));
+    let (held, _) = Held::accept_until(held, [Clause::new(Op(0)).or(Op(1))], limit).await;
+    _ = held.enter();
+}
+
+async fn call(monitor: &Guarded, operation: Op) {
+    let inside = async |held: Held<&Guarded>| {
+        let _busy = held.enter();
+        yield_now().await;
+    };
+    monitor.call(operation, inside).await;
+}
+
+type Actor = BoxCoroutine<'static, u64, u64, ()>;
+
+fn coroutine(world: Arc<World>, seed: u64) -> Actor {
+    Coroutine::new(async move |mut suspender: Suspender<u64, u64>, first: u64| {
+        let mut random = Random::new(seed ^ first);
         for _ in 0..20 {
-            match r.below(1 << 40) % 3 {
-                0 => {
-                    s.suspend(1).await;
-                }
-                1 => act(&w, &mut r).await,
+            match random.below(3) {
+                0 => _ = suspender.suspend(1).await,
+                1 => act(&world, &mut random).await,
                 _ => {
-                    let mut two: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>> =
-                        FuturesUnordered::new();
-                    for _ in 0..2 {
-                        let (w, seed) = (w.clone(), r.below(1 << 40));
-                        two.push(Box::pin(async move { act(&w, &mut Random::new(seed)).await }));
-                    }
+                    let mut two: FuturesUnordered<_> = (0..2)
+                        .map(|_| {
+                            let (world, mut random) = (world.clone(), Random::new(random.next()));
+                            Box::pin(async move { act(&world, &mut random).await })
+                        })
+                        .collect();
                     two.next().await;
-                    if r.below(2) == 0 {
+                    if random.below(2) == 0 {
                         two.next().await;
                     }
                 }
@@ -175,34 +172,27 @@ fn coroutine(w: Arc<World>, seed: u64) -> Co {
     .boxed()
 }
 
-fn drive(
-    w: Arc<World>,
-    mut c: Option<Co>,
-    seed: u64,
-    depth: u32,
-) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+/// Resumes the coroutine until it is complete. When a step takes too long, the coroutine may be
+/// dropped, or go on in another task.
+fn drive(mut coroutine: Actor, seed: u64, depth: u32) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
-        let mut r = Random::new(seed);
-        let mut co = c.take().unwrap_or_else(|| coroutine(w.clone(), seed));
+        let mut random = Random::new(seed);
         loop {
-            let limit = sleep(Duration::from_micros(u64::from(r.below(1 << 40) as u32 % 2000)));
+            let limit = within(2_000, &mut random);
             let step = async {
-                match co.phase() {
-                    Phase::Waiting => co.continue_async().await,
+                match coroutine.phase() {
+                    Phase::Waiting => coroutine.continue_async().await,
                     Phase::Finished => Step::Complete(()),
-                    _ => co.resume_async(seed).await,
+                    _ => coroutine.resume_async(seed).await,
                 }
             };
-            let step = std::pin::pin!(step);
-            match futures::future::select(step, std::pin::pin!(limit)).await {
-                futures::future::Either::Left((Step::Complete(()), _)) => return,
-                futures::future::Either::Left(..) => {}
-                futures::future::Either::Right(..) => match r.below(1 << 40) % 3 {
+            match select(pin!(step), pin!(limit)).await {
+                Either::Left((Step::Complete(()), _)) => return,
+                Either::Left(..) => {}
+                Either::Right(..) => match random.below(3) {
                     0 => return,
                     1 if depth < 3 => {
-                        let w = w.clone();
-                        let seed = r.below(1 << 40);
-                        let moved = drive(w, Some(co), seed, depth + 1);
+                        let moved = drive(coroutine, random.next(), depth + 1);
                         evenkeel::spawn(moved).await.unwrap();
                         return;
                     }
@@ -216,52 +206,53 @@ fn drive(
 #[test]
 fn mix() {
     let mut done = 0;
-    for round in 0..60_u64 {
-        let _dog = watchdog();
-        let w = Arc::new(World {
-            m: Default::default(),
+    for round in 0..60 {
+        let _watchdog = watchdog();
+        let world = Arc::new(World {
+            monitors: Default::default(),
             pair: Condition::new(),
             done: AtomicUsize::new(0),
         });
-        let runtime = evenkeel::Builder::new()
+        let runtime = Builder::new()
             .workers(1 + (round % 3) as usize)
-            .on_deadlock(|d| eprintln!("DEADLOCK? {d}"))
+            .on_deadlock(|deadlock| eprintln!("DEADLOCK? {deadlock}"))
             .build()
             .unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let signaller = runtime.spawn({
-            let (w, stop) = (w.clone(), stop.clone());
+            let (world, stop) = (world.clone(), stop.clone());
             async move {
                 while !stop.load(Ordering::Relaxed) {
-                    for m in &w.m {
-                        let mut h = m.enter().await;
-                        m.conditions().signal_all(&mut h);
+                    for monitor in &world.monitors {
+                        let mut held = monitor.enter().await;
+                        monitor.conditions().signal_all(&mut held);
                     }
                     sleep(Duration::from_micros(300)).await;
                 }
             }
         });
-        let tasks: Vec<_> =
-            (0..12).map(|n| runtime.spawn(drive(w.clone(), None, round * 1000 + n, 0))).collect();
-        if round & 3 == 3 {
-            for t in tasks.iter().step_by(2) {
-                t.abort();
-            }
+        let task = |number: u64| {
+            let seed = round * 1_000 + number;
+            runtime.spawn(drive(coroutine(world.clone(), seed), seed, 0))
+        };
+        let tasks: Vec<_> = (0..12).map(task).collect();
+        if round % 4 == 3 {
+            tasks.iter().step_by(2).for_each(|task| task.abort());
         }
         runtime.block_on(async {
-            for t in tasks {
-                if let Err(e) = t.await {
-                    assert!(e.is_cancelled(), "{e:?}")
+            for task in tasks {
+                if let Err(error) = task.await {
+                    assert!(error.is_cancelled(), "{error:?}");
                 }
             }
         });
         stop.store(true, Ordering::Relaxed);
         runtime.block_on(signaller).unwrap();
         drop(runtime);
-        for m in &w.m {
-            assert!(m.try_enter().is_some(), "left held, round {round}");
+        for monitor in &world.monitors {
+            assert!(monitor.try_enter().is_some(), "left held, round {round}");
         }
-        done += w.done.load(Ordering::Relaxed);
+        done += world.done.load(Ordering::Relaxed);
     }
     // On a busy machine a single round may run out of all limits before any operation.
     assert!(done > 0);
