@@ -64,7 +64,7 @@ impl Default for ByDoubling {
 impl ByDoubling {
     /// Counts `value`. The caller is the one thread that changes the counters.
     #[cfg_attr(
-        not(all(feature = "net", unix)),
+        not(all(feature = "net", unix, not(any(loom, shuttle)))),
         allow(dead_code, reason = "only sockets have such values")
     )]
     pub(crate) fn add(&self, value: u64) {

@@ -23,7 +23,10 @@ pub(crate) struct Probe(AtomicI32);
 
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux says so"))]
+#[cfg_attr(
+    not(all(target_os = "linux", not(any(loom, shuttle)))),
+    allow(dead_code, reason = "only Linux says so")
+)]
 pub(crate) enum State {
     /// It runs, or waits for a core.
     Ready,
