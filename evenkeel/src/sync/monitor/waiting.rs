@@ -183,6 +183,8 @@ unsafe fn break_off<S: Set>(node: &Node, members: &Members<S>) {
             unsafe { core.get() }.lock().stack().break_off(lent);
         }
     };
+    // SAFETY: the node's set borrows its monitors.
+    let core = unsafe { leader.get() };
     // SAFETY: the caller's promise.
-    unsafe { locked(node, leader.get(), note) };
+    unsafe { locked(node, core, note) };
 }
