@@ -100,7 +100,7 @@ enum State {
             allow(dead_code, reason = "one trait looks at it")
         )]
         seeks: Option<SeekFrom>,
-        /// What is left if the runtime ends before a thread begins, unless there is nothing to lose.
+        /// What is left if the runtime ends before a thread begins, if there is anything to lose.
         left: Option<Arc<OnceLock<Unbegun>>>,
     },
 }

@@ -440,8 +440,8 @@ impl Idle {
         self.seats[number].unpark();
     }
 
-    /// Unparks a thread, which may be the one that drives a current-thread runtime, and sleeps among
-    /// its sockets.
+    /// Unparks a thread, which may be the one that drives a current-thread runtime, and sleeps
+    /// among its sockets.
     #[cold]
     pub(crate) fn unpark_thread(&self, thread: &Thread) {
         let seat = &self.seats[0];

@@ -153,7 +153,8 @@ fn a_lock_may_be_held_across_a_join() {
                     || {
                         set(&begun);
                         seen(&forked);
-                        // The owner waits meanwhile, and the job that takes the mutex can be stolen.
+                        // The owner waits meanwhile, and the job that takes the mutex can be
+                        // stolen.
                         thread::sleep(Duration::from_millis(5));
                         set(&over);
                     },

@@ -1,4 +1,5 @@
-//! Buffers without room or bytes: reads where there is nothing to read, and several in front of others.
+//! Buffers without room or bytes: reads where there is nothing to read, and several in front of
+//! others.
 
 use super::{must_wait, on_workers, pair};
 use evenkeel::net::UnixStream;
