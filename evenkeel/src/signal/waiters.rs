@@ -48,6 +48,7 @@ impl Seen {
     }
 
     /// Returns the place of the waker, which stays there, and has another one instead.
+    #[cfg(not(loom))]
     pub(super) fn replace_place(&mut self, place: Option<Place>) -> Option<Place> {
         mem::replace(&mut self.place, place)
     }
