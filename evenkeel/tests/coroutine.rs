@@ -10,6 +10,7 @@
 //!   and a documentation test of `Coroutine` shows that this does not compile.
 
 use common::counting::Counting;
+use common::runtime::runtime;
 use common::watchdog::watchdog;
 use evenkeel::coroutine::{
     BoxCoroutine, Coroutine, Cycle, LocalBoxCoroutine, Phase, Refusal, Resume, Step, Suspender,
@@ -17,7 +18,7 @@ use evenkeel::coroutine::{
 };
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::{Condition, Monitor};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::{Builder, yield_now};
 use evenkeel_policy::random::Random;
 use futures::StreamExt;
 use std::cell::{Cell, RefCell};
@@ -33,11 +34,8 @@ use std::{mem, thread};
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod runtime;
     pub(crate) mod watchdog;
-}
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
 /// The message of the panic of `f`.

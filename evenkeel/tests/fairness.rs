@@ -1,20 +1,18 @@
 //! No ready task waits for ever, whatever its neighbours do, on real threads.
 
+use common::runtime::runtime;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::task::{Task, current, park};
-use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
+use evenkeel::{JoinHandle, Runtime, yield_now};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 mod common {
+    pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod watchdog;
-}
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
 /// Two tasks that take turns by park and unpark until they are told to stop.

@@ -4,11 +4,12 @@
 #![cfg(unix)]
 
 use common::counting::Counting;
+use common::runtime::runtime;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::signal::ctrl_c;
 use evenkeel::signal::unix::{Signal, SignalKind, signal};
-use evenkeel::{Builder, Runtime, block_on};
+use evenkeel::{Builder, block_on};
 use futures::poll;
 use rustix::process::{Signal as Number, getpid, kill_process};
 use std::future::Future;
@@ -19,15 +20,12 @@ use std::task::{Context, Poll, Wake, Waker};
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }
 
 const WORKERS: [usize; 3] = [1, 2, 8];
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().unwrap()
-}
 
 fn raise(number: Number) {
     kill_process(getpid(), number).unwrap();

@@ -4,6 +4,7 @@
 //! On a real clock the tests assert only that nothing is early. The suite measures lateness.
 
 use common::counting::Counting;
+use common::runtime::runtime;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::time::{
@@ -24,16 +25,13 @@ use std::thread;
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }
 
 const MS: Duration = Duration::from_millis(1);
 const SEC: Duration = Duration::from_secs(1);
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 fn paused(workers: usize) -> Runtime {
     Builder::new().workers(workers).start_paused(true).build().expect("the runtime starts")

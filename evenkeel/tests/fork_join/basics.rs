@@ -1,6 +1,7 @@
 //! Fork-join on the workers that run tasks.
 
 use super::fib;
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{FnContext, in_place_scope, join, join_context, on_worker, scope};
@@ -11,10 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().unwrap()
-}
 
 /// Runs `f` in a task.
 fn within<R: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> R + Send + 'static) -> R {

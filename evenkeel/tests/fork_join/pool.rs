@@ -2,6 +2,7 @@
 //! caller's own threads.
 
 use super::fib;
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{
@@ -19,10 +20,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().unwrap()
-}
 
 fn message(result: thread::Result<impl Sized>) -> String {
     let panic = result.err().expect("it panics");

@@ -1,5 +1,6 @@
 //! Entering a runtime by a guard: what finds it, on which thread, and until when.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::join;
@@ -14,10 +15,6 @@ use std::task::{Context, Waker};
 use std::{mem, thread};
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 fn paused() -> Runtime {
     Builder::new().workers(1).start_paused(true).build().expect("the runtime starts")

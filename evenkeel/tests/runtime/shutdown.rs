@@ -1,6 +1,7 @@
 //! The shutdown of runtimes: in each mode, with all kinds of remaining tasks, and from all places.
 
 use crate::common::named::{named, names};
+use crate::common::runtime::runtime;
 use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -16,10 +17,6 @@ use std::time::Duration;
 
 /// A deadline that endless tasks cannot keep.
 const SOON: Duration = Duration::from_millis(20);
-
-fn runtime() -> Runtime {
-    Builder::new().workers(2).build().expect("the runtime starts")
-}
 
 #[test]
 fn drain_waits_for_all_that_tasks_spawn() {
@@ -52,7 +49,7 @@ fn drain_waits_for_all_that_tasks_spawn() {
 #[test]
 fn drain_waits_for_blocking_closures_and_what_they_wake() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let done = Arc::new(AtomicUsize::new(0));
     for _ in 0..20 {
         let done = done.clone();
@@ -74,7 +71,7 @@ fn drain_waits_for_blocking_closures_and_what_they_wake() {
 #[test]
 fn drain_waits_for_tasks_that_threads_wake() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let parked = runtime.spawn(park());
     let task = parked.task();
     let handle = runtime.handle();
@@ -91,7 +88,7 @@ fn drain_waits_for_tasks_that_threads_wake() {
 #[test]
 fn a_runtime_that_drains_takes_no_closures_from_outside() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let handle = runtime.handle();
     let (go, wait) = mpsc::channel();
     let inner = runtime.spawn(async move {
@@ -116,7 +113,7 @@ fn a_runtime_that_drains_takes_no_closures_from_outside() {
 #[test]
 fn abort_ends_what_waits_and_reports_it() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let dropped = Arc::new(());
     let inside = dropped.clone();
     let handle = named(&runtime, "waits", async move {
@@ -168,7 +165,7 @@ fn abort_cancels_closures_that_have_not_begun_and_waits_for_the_others() {
 #[test]
 fn a_deadline_in_time_is_clean() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let task = runtime.spawn(async { yield_now().await });
     assert!(runtime.shutdown(Shutdown::Deadline(Duration::MAX)).is_clean());
     evenkeel::block_on(task).unwrap();
@@ -177,7 +174,7 @@ fn a_deadline_in_time_is_clean() {
 #[test]
 fn a_deadline_aborts_what_is_left() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let handles = [
         named(&runtime, "parked", park()),
         named(&runtime, "yields", async {
@@ -197,7 +194,7 @@ fn a_deadline_aborts_what_is_left() {
 #[test]
 fn a_deadline_reports_a_stuck_task_and_leaves_it_behind() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let stuck = Stuck::new();
     let body = stuck.body();
     let handle = named(&runtime, "stuck", async move { body() });
@@ -215,7 +212,7 @@ fn a_deadline_reports_a_stuck_task_and_leaves_it_behind() {
 #[test]
 fn tasks_of_a_stuck_worker_are_aborted_all_the_same() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let stuck = Stuck::new();
     let body = stuck.body();
     let (send, children) = mpsc::channel();
@@ -244,7 +241,7 @@ fn tasks_of_a_stuck_worker_are_aborted_all_the_same() {
 #[test]
 fn a_deadline_reports_a_stuck_closure() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let stuck = Stuck::new();
     let handle = runtime.spawn_blocking(stuck.body());
     let id = handle.id();
@@ -258,7 +255,7 @@ fn a_deadline_reports_a_stuck_closure() {
 #[test]
 fn dropping_is_aborting() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let handle = runtime.spawn(pending::<()>());
     drop(runtime);
     assert!(evenkeel::block_on(handle).unwrap_err().is_cancelled());
@@ -268,7 +265,7 @@ fn dropping_is_aborting() {
 fn a_task_that_ends_its_own_runtime_does_not_wait() {
     let _watchdog = watchdog();
     for by_drop in [true, false] {
-        let runtime = runtime();
+        let runtime = runtime(2);
         let handle = runtime.handle();
         let other = runtime.spawn(pending::<()>());
         let (give, take) = mpsc::channel::<Runtime>();
@@ -317,7 +314,7 @@ fn a_task_may_end_its_own_runtime_while_its_thread_drives_another() {
 #[test]
 fn a_task_spawns_while_its_runtime_drains_and_its_thread_drives_another() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let handle = runtime.handle();
     let outer = runtime.spawn(async move {
         until(|| handle.is_shutting_down());
@@ -332,7 +329,7 @@ fn a_task_spawns_while_its_runtime_drains_and_its_thread_drives_another() {
 #[test]
 fn a_blocking_closure_that_ends_its_own_runtime_does_not_wait() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let handle = runtime.handle();
     let other = runtime.spawn(pending::<()>());
     let ender = handle.spawn_blocking(move || {
@@ -346,7 +343,7 @@ fn a_blocking_closure_that_ends_its_own_runtime_does_not_wait() {
 #[test]
 fn a_task_may_end_another_runtime() {
     let _watchdog = watchdog();
-    let (inner, outer) = (runtime(), runtime());
+    let (inner, outer) = (runtime(2), runtime(2));
     let waits = inner.spawn(pending::<()>());
     let ender = outer.spawn(async move { inner.shutdown(Shutdown::Abort).aborted.len() });
     assert_eq!(outer.block_on(ender).unwrap(), 1);
@@ -356,9 +353,9 @@ fn a_task_may_end_another_runtime() {
 #[test]
 fn a_runtime_may_live_inside_a_task() {
     let _watchdog = watchdog();
-    let outer = runtime();
+    let outer = runtime(2);
     let task = outer.spawn(async {
-        let inner = runtime();
+        let inner = runtime(2);
         let sum = inner.spawn(async { 1 }).await.unwrap();
         // A task belongs to its own runtime, even if it holds another.
         sum + evenkeel::spawn(async { 2 }).await.unwrap()
@@ -369,7 +366,7 @@ fn a_runtime_may_live_inside_a_task() {
 #[test]
 fn nested_block_ons_restore_the_runtime_outside() {
     let _watchdog = watchdog();
-    let (outer, inner) = (runtime(), runtime());
+    let (outer, inner) = (runtime(2), runtime(2));
     let size = || Handle::current().metrics().spawned_outside;
     outer.block_on(async {
         outer.spawn(async {}).await.unwrap();
@@ -386,7 +383,7 @@ fn nested_block_ons_restore_the_runtime_outside() {
 fn a_handle_outlives_its_runtime_and_gives_cancelled_handles() {
     let _watchdog = watchdog();
     for mode in [Shutdown::Drain, Shutdown::Abort, Shutdown::Deadline(Duration::MAX)] {
-        let runtime = runtime();
+        let runtime = runtime(2);
         let handle = runtime.handle();
         assert!(!handle.is_shutting_down());
         runtime.shutdown(mode);
@@ -412,7 +409,7 @@ fn a_handle_outlives_its_runtime_and_gives_cancelled_handles() {
 #[test]
 fn what_is_spawned_from_outside_while_the_runtime_drains_is_cancelled() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let parked = runtime.spawn(park());
     let task = parked.task();
     let handle = runtime.handle();
@@ -431,7 +428,7 @@ fn what_is_spawned_from_outside_while_the_runtime_drains_is_cancelled() {
 #[test]
 fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
     let _watchdog = watchdog();
-    let (one, two) = (runtime(), runtime());
+    let (one, two) = (runtime(2), runtime(2));
     let (own, other) = (one.handle(), two.handle());
     let task = one.spawn(async move {
         let block_ons: [Box<dyn Fn() + Send>; 3] = [
@@ -505,7 +502,7 @@ fn aborted_tasks_may_spawn_as_they_go() {
     }
 
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let dropped = Arc::new(AtomicUsize::new(0));
     for _ in 0..50 {
         let guard = Spawns(dropped.clone());
@@ -525,7 +522,7 @@ fn aborted_tasks_may_spawn_as_they_go() {
 fn spawns_that_race_the_end_of_a_drain_complete_or_are_cancelled() {
     let _watchdog = watchdog();
     for _ in 0..200 {
-        let runtime = runtime();
+        let runtime = runtime(2);
         let handle = runtime.handle();
         let spawner = std::thread::spawn(move || {
             (0..50).map(|_| handle.spawn(async { yield_now().await })).collect::<Vec<_>>()

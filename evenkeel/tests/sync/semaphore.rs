@@ -1,20 +1,17 @@
 //! The semaphore: order, hand-over, and permits that survive every way of giving up.
 
 use crate::common::counting::Counting;
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::{Acquire, Permit, Semaphore};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::yield_now;
 use evenkeel_policy::random::Random;
 use futures::poll;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-
-fn runtime() -> Runtime {
-    Builder::new().workers(2).build().expect("the runtime starts")
-}
 
 /// Polls once with a waker that does nothing.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
@@ -98,7 +95,7 @@ fn a_permit_is_released_by_a_panic() {
 #[test]
 fn an_owned_permit_goes_to_another_task_and_is_released_there() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     runtime.block_on(async {
         let semaphore = Arc::new(Semaphore::with_data([String::from("chart")]));
         let mut permit = semaphore.clone().acquire_owned().await;
@@ -283,7 +280,7 @@ fn a_datum_in_a_semaphore_that_is_dropped_is_dropped() {
 #[test]
 fn tasks_are_served_in_order_too() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let semaphore = Arc::new(Semaphore::new(0));
     let order = Arc::new(Mutex::new(Vec::new()));
     let mut tasks = Vec::new();
@@ -308,7 +305,7 @@ fn tasks_are_served_in_order_too() {
 #[test]
 fn released_from_threads() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let semaphore = Arc::new(Semaphore::<u64>::empty());
     let tasks: Vec<_> = (0..4)
         .map(|_| {
@@ -339,7 +336,7 @@ fn released_from_threads() {
 #[test]
 fn exclusion_holds() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let semaphore = Arc::new(Semaphore::with_data([0_u64]));
     let tasks: Vec<_> = (0..20)
         .map(|_| {
@@ -366,7 +363,7 @@ fn thousands_that_give_up_at_random_lose_no_permit() {
     const PERMITS: usize = 5;
 
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let semaphore = Arc::new(Semaphore::with_data(0..PERMITS));
     let tasks: Vec<_> = (0..16)
         .map(|seed| {

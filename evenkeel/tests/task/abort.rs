@@ -1,5 +1,6 @@
 //! `abort` in every state of a task.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::Semaphore;
@@ -10,10 +11,6 @@ use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 /// Keeps the only worker of `runtime` inside a poll until it is dropped.
 struct Hold(Arc<AtomicBool>);

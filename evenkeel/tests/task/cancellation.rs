@@ -1,10 +1,11 @@
 //! Cancellation tokens: which tokens are cancelled together, which waits end, and what is left.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
 use evenkeel::task::{CancellationToken, JoinSet};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::yield_now;
 use futures::poll;
 use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
@@ -14,10 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 /// Counts its wakes, and panics then if it is told to.
 #[derive(Default)]

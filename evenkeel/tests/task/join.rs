@@ -1,10 +1,11 @@
 //! The results of a task's handle, at every time of the question.
 
 use crate::common::counting::Counting;
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
+use evenkeel::JoinHandle;
 use evenkeel::task::{self, Builder, Task};
-use evenkeel::{JoinHandle, Runtime};
 use futures::future::poll_fn;
 use futures::poll;
 use std::collections::HashSet;
@@ -15,14 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-fn runtime() -> Runtime {
-    evenkeel::Builder::new().workers(2).build().expect("the runtime starts")
-}
-
 #[test]
 fn a_handle_gives_the_output_before_and_after_the_end() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let early = runtime.spawn(async { String::from("early") });
     assert_eq!(runtime.block_on(early).unwrap(), "early");
 
@@ -34,7 +31,7 @@ fn a_handle_gives_the_output_before_and_after_the_end() {
 #[test]
 fn handles_may_be_awaited_in_any_order() {
     let _watchdog = watchdog();
-    let sum = runtime().block_on(async {
+    let sum = runtime(2).block_on(async {
         let handles: Vec<_> = (0..1_000_u64)
             .map(|n| {
                 evenkeel::spawn(async move {
@@ -57,7 +54,7 @@ fn handles_may_be_awaited_in_any_order() {
 #[test]
 fn waiting_may_be_given_up_and_taken_up_again() {
     let _watchdog = watchdog();
-    runtime().block_on(async {
+    runtime(2).block_on(async {
         let mut handle = evenkeel::spawn(async {
             task::park().await;
             "unparked"
@@ -74,7 +71,7 @@ fn waiting_may_be_given_up_and_taken_up_again() {
 #[test]
 fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
     let _watchdog = watchdog();
-    runtime().block_on(async {
+    runtime(2).block_on(async {
         let slow = evenkeel::spawn(task::park());
         let slow_task = slow.task();
         // The first joiner polls the handle and passes it on.
@@ -95,7 +92,7 @@ fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
 #[test]
 fn a_waker_that_is_left_again_is_woken_once() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let count = Arc::new(Counting::default());
     let waker = Waker::from(count.clone());
     let mut handle = runtime.spawn(task::park());
@@ -115,7 +112,7 @@ fn a_waker_that_is_left_again_is_woken_once() {
 #[test]
 fn a_handle_that_has_given_its_output_gives_no_other() {
     let _watchdog = watchdog();
-    runtime().block_on(async {
+    runtime(2).block_on(async {
         let mut handle = evenkeel::spawn(async { 1 });
         let id = handle.id();
         assert_eq!((&mut handle).await.unwrap(), 1);
@@ -132,7 +129,7 @@ fn a_handle_that_has_given_its_output_gives_no_other() {
 #[test]
 fn a_detached_task_goes_on() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let ran = Arc::new(AtomicBool::new(false));
     drop(runtime.spawn({
         let ran = ran.clone();
@@ -147,7 +144,7 @@ fn a_detached_task_goes_on() {
 #[test]
 fn a_handle_that_is_dropped_while_it_waits_detaches_the_task() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let output = Arc::new(());
     let inside = output.clone();
     runtime.block_on(async {
@@ -166,7 +163,7 @@ fn a_handle_that_is_dropped_while_it_waits_detaches_the_task() {
 #[test]
 fn an_output_that_is_not_taken_is_dropped_with_the_handle() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let output = Arc::new(());
     let inside = output.clone();
     let handle = runtime.spawn(async move { inside });
@@ -179,7 +176,7 @@ fn an_output_that_is_not_taken_is_dropped_with_the_handle() {
 #[test]
 fn a_future_is_dropped_before_its_output_is_given() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for _ in 0..1_000 {
         let captured = Arc::new(());
         let inside = captured.clone();
@@ -195,7 +192,7 @@ fn a_future_is_dropped_before_its_output_is_given() {
 #[test]
 fn a_task_is_joined_from_a_plain_thread_and_from_another_runtime() {
     let _watchdog = watchdog();
-    let (one, two) = (runtime(), runtime());
+    let (one, two) = (runtime(2), runtime(2));
     let for_thread = one.spawn(async { 1 });
     assert_eq!(thread::spawn(|| evenkeel::block_on(for_thread).unwrap()).join().unwrap(), 1);
 
@@ -214,7 +211,7 @@ fn a_task_is_joined_from_a_plain_thread_and_from_another_runtime() {
 #[test]
 fn a_chain_of_tasks_joins_from_end_to_end() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let mut last: JoinHandle<u32> = runtime.spawn(async { 0 });
     for _ in 0..1_000 {
         last = runtime.spawn(async move { last.await.unwrap() + 1 });
@@ -225,7 +222,7 @@ fn a_chain_of_tasks_joins_from_end_to_end() {
 #[test]
 fn a_task_knows_its_number_its_name_and_where_it_was_spawned() {
     let _watchdog = watchdog();
-    runtime().block_on(async {
+    runtime(2).block_on(async {
         assert!(task::try_current().is_none(), "block_on is no task");
         let line = line!() + 1;
         let named = Builder::new().name("helmsman").spawn(async { task::current() });
@@ -247,7 +244,7 @@ fn a_task_knows_its_number_its_name_and_where_it_was_spawned() {
 #[test]
 fn numbers_are_unique_wherever_tasks_come_from() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let mut ids: Vec<_> = (0..100).map(|_| runtime.spawn(async {}).id()).collect();
     let spawners: Vec<_> = (0..10)
         .map(|_| {

@@ -1,12 +1,13 @@
 //! Sets of tasks: outputs in the order in which tasks finish, errors, aborts, and drops midway.
 
 use crate::common::counting::Counting;
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
 use evenkeel::sync::Semaphore;
 use evenkeel::task::{self, JoinSet};
-use evenkeel::{Builder, Runtime, Shutdown, yield_now};
+use evenkeel::{Shutdown, yield_now};
 use futures::poll;
 use std::collections::BTreeSet;
 use std::future::{pending, poll_fn};
@@ -16,10 +17,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 #[test]
 fn many_tasks_each_come_once() {

@@ -1,10 +1,11 @@
 //! Local tasks in sets: beside others, on other threads, and with the end of their `LocalSet`.
 
+use crate::common::runtime::runtime;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
 use evenkeel::sync::Semaphore;
 use evenkeel::task::{JoinSet, LocalSet};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::yield_now;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::future::{Future, pending};
@@ -14,10 +15,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::thread;
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 #[test]
 fn local_tasks_and_others_each_come_once() {

@@ -1,10 +1,11 @@
 //! Values that belong to a task: which code finds them, on which thread, and until when.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
 use evenkeel::task::{JoinSet, LocalKey, LocalSet};
-use evenkeel::{Builder, Runtime, task_local, yield_now};
+use evenkeel::{Builder, task_local, yield_now};
 use futures::future::join;
 use futures::poll;
 use std::cell::Cell;
@@ -27,10 +28,6 @@ task_local! {}
 const SLOT: usize = 3;
 
 task_local!(static WORDS: [u32; SLOT]);
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 /// Records what it finds when it is dropped.
 struct Finds(Arc<Mutex<Vec<Option<u32>>>>);

@@ -1,17 +1,14 @@
 //! Sets that are entered without a driver: which set is the current one, and for how long.
 
+use crate::common::runtime::runtime;
 use crate::common::watchdog::watchdog;
 use evenkeel::task::{Builder, LocalEnterGuard, LocalSet, TaskPanic, spawn_local};
-use evenkeel::{Runtime, yield_now};
+use evenkeel::yield_now;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread;
-
-fn runtime(workers: usize) -> Runtime {
-    evenkeel::Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 /// Whether the thread is inside of no set.
 fn is_outside() -> bool {

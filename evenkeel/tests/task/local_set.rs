@@ -1,12 +1,13 @@
 //! Tasks that are not `Send`: on which thread and in which order they run, how they wake and end.
 
 use crate::common::counting::Counting;
+use crate::common::runtime::runtime;
 use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
 use evenkeel::deterministic::{explore, random};
 use evenkeel::task::{AbortHandle, LocalJoinHandle, LocalSet, TaskPanic, spawn_local};
 use evenkeel::time::{Duration, Instant, sleep};
-use evenkeel::{Builder, Runtime, spawn_blocking, yield_now};
+use evenkeel::{Builder, spawn_blocking, yield_now};
 use futures::StreamExt;
 use futures::future::join;
 use futures::stream::FuturesUnordered;
@@ -19,10 +20,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
-
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
-}
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,9 +1,10 @@
 //! `park` and `unpark`: one token, from any thread at any time.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::task::{current, park};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::{Runtime, yield_now};
 use futures::future::{Either, select};
 use futures::stream::{FuturesUnordered, StreamExt};
 use futures::{FutureExt, join, poll, select_biased};
@@ -14,10 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::thread;
 
-fn runtime() -> Runtime {
-    Builder::new().workers(2).build().expect("the runtime starts")
-}
-
 /// Whether the running task has no token.
 async fn would_park() -> bool {
     poll!(park()).is_pending()
@@ -26,7 +23,7 @@ async fn would_park() -> bool {
 #[test]
 fn an_unpark_that_comes_first_is_not_lost() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let task = runtime.spawn(async {
         current().unpark();
         yield_now().await;
@@ -47,7 +44,7 @@ fn an_unpark_that_comes_first_is_not_lost() {
 #[test]
 fn many_unparks_before_a_park_are_one() {
     let _watchdog = watchdog();
-    let task = runtime().spawn_and_wait(async {
+    let task = runtime(2).spawn_and_wait(async {
         for unparks in 1..=20 {
             for _ in 0..unparks {
                 current().unpark();
@@ -66,7 +63,7 @@ fn many_unparks_before_a_park_are_one() {
 #[test]
 fn tokens_come_and_go_within_one_poll() {
     let _watchdog = watchdog();
-    let task = runtime().spawn_and_wait(async {
+    let task = runtime(2).spawn_and_wait(async {
         for round in 0..50 {
             for unparks in [1, 2, 3, 4, 5, 9] {
                 for _ in 0..unparks {
@@ -87,7 +84,7 @@ fn tokens_come_and_go_within_one_poll() {
 #[test]
 fn a_token_left_after_others_were_taken_in_the_same_poll_stays() {
     let _watchdog = watchdog();
-    let task = runtime().spawn_and_wait(async {
+    let task = runtime(2).spawn_and_wait(async {
         for taken in 0..8 {
             for _ in 0..taken {
                 current().unpark();
@@ -115,7 +112,7 @@ fn a_token_left_after_others_were_taken_in_the_same_poll_stays() {
 #[test]
 fn a_wake_is_no_token() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let polls = Arc::new(AtomicUsize::new(0));
     let waker = Arc::new(std::sync::Mutex::new(None));
     let task = runtime.spawn({
@@ -145,7 +142,7 @@ fn unparked_by_threads_by_another_runtime_and_by_another_task() {
     const ROUNDS: usize = 1_500;
 
     let _watchdog = watchdog();
-    let (one, two) = (runtime(), runtime());
+    let (one, two) = (runtime(2), runtime(2));
     let parks = Arc::new(AtomicUsize::new(0));
     let task = one.spawn({
         let parks = parks.clone();
@@ -172,7 +169,7 @@ fn unparked_by_threads_by_another_runtime_and_by_another_task() {
 #[test]
 fn what_is_written_before_an_unpark_is_seen_after_the_park() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for round in 0..1_000 {
         let cell = Arc::new(AtomicUsize::new(0));
         let reader = runtime.spawn({
@@ -191,7 +188,7 @@ fn what_is_written_before_an_unpark_is_seen_after_the_park() {
 #[test]
 fn two_tasks_take_turns_without_losing_one() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let turn = Arc::new(AtomicUsize::new(0));
     let player = |me: usize, turn: Arc<AtomicUsize>| async move {
         park().await;
@@ -226,7 +223,7 @@ fn two_tasks_take_turns_without_losing_one() {
 #[test]
 fn a_park_that_is_given_up_leaves_its_token() {
     let _watchdog = watchdog();
-    let task = runtime().spawn_and_wait(async {
+    let task = runtime(2).spawn_and_wait(async {
         let mut given_up = park();
         assert!(poll!(&mut given_up).is_pending());
         current().unpark();
@@ -247,7 +244,7 @@ fn a_park_that_is_given_up_leaves_its_token() {
 #[test]
 fn inside_select_and_join() {
     let _watchdog = watchdog();
-    let task = runtime().spawn_and_wait(async {
+    let task = runtime(2).spawn_and_wait(async {
         let me = current();
         let unparker = evenkeel::spawn(async move { me.unpark() });
         let never = std::future::pending::<()>();
@@ -265,7 +262,7 @@ fn inside_select_and_join() {
 #[test]
 fn under_a_combinator_s_own_waker() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let started = Arc::new(AtomicBool::new(false));
     let task = runtime.spawn({
         let started = started.clone();

@@ -1,18 +1,15 @@
 //! Wakers of tasks: cloned, moved, used and dropped in every order, and after the end of task and
 //! runtime.
 
+use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
-use evenkeel::{Builder, Runtime, Shutdown};
+use evenkeel::{Runtime, Shutdown};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
-
-fn runtime() -> Runtime {
-    Builder::new().workers(2).build().expect("the runtime starts")
-}
 
 /// A task that stores a waker at each of its polls, and ends when it is told to.
 struct Subject {
@@ -59,7 +56,7 @@ fn by_value_of_a_clone(waker: &Waker) {
 #[test]
 fn woken_by_value_and_by_reference_from_another_thread() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, 2_001);
     for poll in 1..=2_000 {
         let waker = subject.waker(poll);
@@ -76,7 +73,7 @@ fn woken_by_value_and_by_reference_from_another_thread() {
 #[test]
 fn clones_are_one_waker() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, 2);
     let waker = subject.waker(1);
     let clones: Vec<_> = (0..100).map(|_| waker.clone()).collect();
@@ -94,7 +91,7 @@ fn clones_are_one_waker() {
 #[test]
 fn a_wake_inside_the_poll_is_another_turn() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for by_value in [false, true] {
         let mut turns = 0;
         let handle = runtime.spawn(poll_fn(move |context| {
@@ -119,7 +116,7 @@ fn a_wake_inside_the_poll_is_another_turn() {
 #[test]
 fn cloned_more_often_within_a_poll_than_the_poller_can_defer() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for kept in [0, 1, 127, 128, 129, 300, 1_000] {
         let wakers = Arc::new(Mutex::new(Vec::new()));
         let inside = wakers.clone();
@@ -144,7 +141,7 @@ fn cloned_more_often_within_a_poll_than_the_poller_can_defer() {
 #[test]
 fn cloned_in_one_poll_and_dropped_in_the_next() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let mut kept = Vec::new();
     let mut turns = 0;
     let handle = runtime.spawn(poll_fn(move |context| {
@@ -166,7 +163,7 @@ fn cloned_in_one_poll_and_dropped_in_the_next() {
 #[test]
 fn cloned_inside_the_poll_and_dropped_by_a_thread_meanwhile() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for _ in 0..200 {
         let mut turns = 0;
         let handle = runtime.spawn(poll_fn(move |context| {
@@ -186,7 +183,7 @@ fn cloned_inside_the_poll_and_dropped_by_a_thread_meanwhile() {
 #[test]
 fn used_after_the_task_is_complete() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, 1);
     let waker = subject.waker(1);
     runtime.block_on(handle).unwrap();
@@ -202,7 +199,7 @@ fn used_after_the_task_is_complete() {
 #[test]
 fn used_after_the_task_was_aborted() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, 2);
     let waker = subject.waker(1);
     handle.abort();
@@ -216,7 +213,7 @@ fn used_after_the_task_was_aborted() {
 #[test]
 fn used_after_the_runtime_is_gone() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, 2);
     let waker = subject.waker(1);
     let task = handle.task();
@@ -241,7 +238,7 @@ fn used_after_the_runtime_is_gone() {
 #[test]
 fn a_future_that_keeps_its_own_waker_is_dropped_all_the_same() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     for ends in [true, false] {
         let (subject, handle) = Subject::spawn(&runtime, if ends { 1 } else { 2 });
         until(|| subject.polls() == 1);
@@ -257,7 +254,7 @@ fn a_future_that_keeps_its_own_waker_is_dropped_all_the_same() {
 #[test]
 fn woken_by_many_threads_at_once() {
     let _watchdog = watchdog();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (subject, handle) = Subject::spawn(&runtime, usize::MAX);
     let waker = subject.waker(1);
     let threads: Vec<_> = (0..4)
