@@ -10,6 +10,7 @@
 //!   and a documentation test of `Coroutine` shows that this does not compile.
 
 use common::counting::Counting;
+use common::panics::message_of;
 use common::runtime::runtime;
 use common::watchdog::watchdog;
 use evenkeel::coroutine::{
@@ -34,17 +35,9 @@ use std::{mem, thread};
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod panics;
     pub(crate) mod runtime;
     pub(crate) mod watchdog;
-}
-
-/// The message of the panic of `f`.
-fn message<R>(f: impl FnOnce() -> R) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("it panics");
-    match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => (*panic.downcast::<&str>().expect("a panic with a message")).to_owned(),
-    }
 }
 
 /// Records its drop in a list.
@@ -224,7 +217,7 @@ fn e7_resume_after_the_end_is_an_error() {
     assert_eq!(error.refusal(), Refusal::Finished);
     assert!(error.to_string().contains("finished"), "{error}");
     assert_eq!(error.into_input().as_deref(), Some("more"));
-    assert!(message(|| coroutine.resume("more".into())).contains("finished"));
+    assert!(message_of(|| coroutine.resume("more".into())).contains("finished"));
 }
 
 #[test]
@@ -232,7 +225,7 @@ fn e8_a_suspender_that_escapes_is_useless() {
     let mut escape =
         Coroutine::new(async |suspender: Suspender<u64, u64>, _: u64| suspender).boxed();
     let mut escaped = escape.resume(0).complete().expect("the suspender");
-    let said = message(|| evenkeel::block_on(escaped.suspend(1)));
+    let said = message_of(|| evenkeel::block_on(escaped.suspend(1)));
     assert!(said.contains("where its coroutine is not making a step"), "{said}");
     // A suspender works neither in its own coroutine's place, nor in a body with other types.
     drop(escape);
@@ -243,7 +236,7 @@ fn e8_a_suspender_that_escapes_is_useless() {
             s
         }));
     assert_eq!(other.resume("a".into()), Step::Yielded(String::from("a")));
-    assert!(message(|| other.resume("b".into())).contains("a suspender is used where"));
+    assert!(message_of(|| other.resume("b".into())).contains("a suspender is used where"));
     assert_eq!(other.phase(), Phase::Finished);
 }
 
@@ -470,12 +463,12 @@ fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
     assert_eq!(coroutine.phase(), Phase::Waiting);
     let error = coroutine.try_resume(2).unwrap_err();
     assert_eq!((error.refusal(), error.into_input()), (Refusal::Waiting, Some(2)));
-    assert!(message(|| coroutine.resume(2)).contains("continue_async"));
+    assert!(message_of(|| coroutine.resume(2)).contains("continue_async"));
     // Nothing is lost.
     gate.add_permits(1);
     assert_eq!(evenkeel::block_on(coroutine.continue_async()), Step::Yielded(1));
     assert!(
-        message(|| evenkeel::block_on(coroutine.continue_async())).contains("resume it instead")
+        message_of(|| evenkeel::block_on(coroutine.continue_async())).contains("resume it instead")
     );
     assert_eq!(coroutine.resume(2), Step::Complete(3));
     for refusal in [Refusal::Awaits, Refusal::Idle, Refusal::Waiting, Refusal::Finished] {
@@ -597,7 +590,7 @@ fn an_inner_coroutine_that_is_plainly_resumed_cannot_suspend_the_outer_one() {
             let mut inner = pin!(Coroutine::new(async |_: Suspender<u32, u32>, n: u32| {
                 suspender.suspend(n).await
             }));
-            message(|| inner.resume(first))
+            message_of(|| inner.resume(first))
         };
         assert!(said.contains("`resume_async`"), "{said}");
         suspender.suspend(7).await
@@ -780,7 +773,7 @@ fn transfers_that_cannot_be_made_are_errors() {
     let error = cycle.run(first, 0).unwrap_err();
     assert_eq!((error.refusal(), error.into_value()), (Some(Refusal::Awaits), None));
     assert!(
-        message(|| cycle.fill(stranger, Coroutine::new(async |_, n| n).boxed_local()))
+        message_of(|| cycle.fill(stranger, Coroutine::new(async |_, n| n).boxed_local()))
             .contains("reserve")
     );
 }

@@ -1,6 +1,7 @@
 //! Panics, and the shutdown of runtimes in each mode, from all places.
 
-use super::{here, message, runtime};
+use super::{here, runtime};
+use crate::common::panics::message;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::net::TcpListener;

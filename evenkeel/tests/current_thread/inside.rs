@@ -1,6 +1,7 @@
 //! What runs inside: local tasks, sets, closures, monitors, objects and fork-join.
 
-use super::{here, message, runtime};
+use super::{here, runtime};
+use crate::common::panics::message;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{self, join, scope};
 use evenkeel::object::{Object, Placement};

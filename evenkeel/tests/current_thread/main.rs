@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod panics;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }
@@ -11,7 +12,6 @@ mod ends;
 mod inside;
 
 use evenkeel::{Builder, Runtime};
-use std::any::Any;
 use std::thread::{self, ThreadId};
 
 fn runtime() -> Runtime {
@@ -24,9 +24,4 @@ fn paused() -> Runtime {
 
 fn here() -> ThreadId {
     thread::current().id()
-}
-
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Fork-join on the workers that run tasks.
 
 use super::fib;
+use crate::common::panics::message_of;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -16,11 +17,6 @@ use std::time::Duration;
 /// Runs `f` in a task.
 fn within<R: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> R + Send + 'static) -> R {
     runtime.block_on(async { evenkeel::spawn(async { f() }).await }).unwrap()
-}
-
-fn message(result: thread::Result<impl Sized>) -> String {
-    let panic = result.err().expect("it panics");
-    panic.downcast_ref::<&str>().map(ToString::to_string).unwrap_or_default()
 }
 
 #[test]
@@ -126,7 +122,7 @@ fn a_result_whose_drop_panics_goes_no_further_than_its_join() {
             }
         }
     }
-    let text = within(&runtime(2), || message(catch_unwind(|| join(|| panic!("first"), || Sharp))));
+    let text = within(&runtime(2), || message_of(|| join(|| panic!("first"), || Sharp)));
     assert_eq!(text, "first");
 }
 
@@ -321,7 +317,7 @@ fn a_scope_s_panic_comes_after_all_its_jobs() {
     let runtime = runtime(2);
     let (text, count) = within(&runtime, || {
         let count = AtomicUsize::new(0);
-        let text = message(catch_unwind(AssertUnwindSafe(|| {
+        let text = message_of(|| {
             scope(|scope| {
                 for number in 0..100 {
                     let count = &count;
@@ -333,17 +329,17 @@ fn a_scope_s_panic_comes_after_all_its_jobs() {
                     });
                 }
             })
-        })));
+        });
         (text, count.into_inner())
     });
     assert_eq!((text.as_str(), count), ("a job", 100));
     let text = within(&runtime, || {
-        message(catch_unwind(|| {
+        message_of(|| {
             scope(|scope| {
                 scope.spawn(|_| panic!("a job"));
                 panic!("the body");
             })
-        }))
+        })
     });
     assert_eq!(text, "the body");
 }
@@ -475,13 +471,11 @@ fn a_closure_is_installed_on_the_runtime_that_is_named() {
     assert_eq!(other.install(name).as_deref(), Some("other-0"));
     let nested = one.install(|| other.install(|| other.install(name)));
     assert_eq!(nested.as_deref(), Some("other-0"));
-    let panics = catch_unwind(AssertUnwindSafe(|| one.install(|| panic!("inside"))));
-    assert_eq!(message(panics), "inside");
+    assert_eq!(message_of(|| one.install(|| panic!("inside"))), "inside");
     let handle = one.handle();
     drop(one);
-    let refused = catch_unwind(AssertUnwindSafe(|| handle.install(|| ())));
     assert_eq!(
-        message(refused),
+        message_of(|| handle.install(|| ())),
         "install is called on a runtime that has begun to end: call it before the shutdown"
     );
 }
@@ -569,8 +563,8 @@ fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
         let runtime = runtime(workers);
         for _ in 0..200 {
             let count = AtomicUsize::new(0);
-            let result = runtime.install(|| {
-                catch_unwind(AssertUnwindSafe(|| {
+            let text = runtime.install(|| {
+                message_of(|| {
                     scope(|scope| {
                         let spawn = || {
                             scope.spawn(|_| {
@@ -590,9 +584,9 @@ fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
                             },
                         );
                     })
-                }))
+                })
             });
-            assert_eq!(message(result), "the first half");
+            assert_eq!(text, "the first half");
             assert_eq!(count.into_inner(), 3);
         }
     }
@@ -633,7 +627,7 @@ fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
         runtime.install(|| {
             on_worker(|mut worker| {
                 let begun = AtomicBool::new(false);
-                let result = catch_unwind(AssertUnwindSafe(|| {
+                let text = message_of(|| {
                     worker.join(
                         |_| {
                             // The thief has begun, and so cleared the place.
@@ -642,8 +636,8 @@ fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
                         },
                         |_| begun.store(true, Ordering::Relaxed),
                     )
-                }));
-                assert_eq!(message(result), "beside a thief");
+                });
+                assert_eq!(text, "beside a thief");
                 let (a, b) = worker.join(|_| fib(10), |_| fib(11));
                 assert_eq!((a, b), (55, 89));
                 assert_eq!(fib(12), 144);

@@ -4,6 +4,7 @@ use evenkeel::fork_join::join;
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod panics;
     pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod watchdog;

@@ -2,6 +2,7 @@
 //! caller's own threads.
 
 use super::fib;
+use crate::common::panics::message_of;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -20,14 +21,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
-
-fn message(result: thread::Result<impl Sized>) -> String {
-    let panic = result.err().expect("it panics");
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => panic.downcast_ref::<&str>().map(ToString::to_string).unwrap_or_default(),
-    }
-}
 
 #[test]
 fn a_broadcast_runs_once_on_each_worker_and_gives_results_in_order() {
@@ -61,13 +54,13 @@ fn parts_fork_and_borrow() {
 fn a_panic_in_a_part_comes_after_all_parts() {
     let _watchdog = watchdog();
     let (runtime, count) = (runtime(5), AtomicUsize::new(0));
-    let result = catch_unwind(AssertUnwindSafe(|| {
+    let text = message_of(|| {
         runtime.handle().broadcast(|context| {
             count.fetch_add(1, Ordering::Relaxed);
             assert!(context.index() % 2 == 1, "an even one");
         })
-    }));
-    assert_eq!(message(result), "an even one");
+    });
+    assert_eq!(text, "an even one");
     assert_eq!(count.into_inner(), 5);
 }
 
@@ -238,9 +231,9 @@ fn a_broadcast_on_a_runtime_that_is_over_is_refused() {
     let runtime = runtime(2);
     let handle = runtime.handle();
     drop(runtime);
-    let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
+    let text = message_of(|| handle.broadcast(|_| ()));
     assert_eq!(
-        message(result),
+        text,
         "broadcast is called on a runtime that has begun to end: call it before the shutdown"
     );
     handle.in_place_scope(|scope| scope.spawn_broadcast(|_, _| panic!("there is no worker")));
@@ -260,10 +253,10 @@ fn a_runtime_that_drains_takes_broadcasts_from_its_own_tasks_alone() {
     });
     let bell = parked.task();
     runtime.detach();
-    let result = catch_unwind(AssertUnwindSafe(|| handle.broadcast(|_| ())));
+    let text = message_of(|| handle.broadcast(|_| ()));
     bell.unpark();
     assert_eq!(
-        message(result),
+        text,
         "broadcast is called on a runtime that has begun to end: call it before the shutdown"
     );
     assert_eq!(evenkeel::block_on(parked).unwrap(), [0, 1]);
@@ -768,8 +761,8 @@ fn a_thread_becomes_a_worker_and_works_with_the_others() {
         let driven = Builder::new_current_thread().build().unwrap();
         driven.block_on(async {
             assert_eq!(evenkeel::spawn(async { 4 }).await.unwrap(), 4);
-            let refused = catch_unwind(AssertUnwindSafe(|| evenkeel::block_on(async {})));
-            assert!(message(refused).contains("inside the future of a current-thread runtime"));
+            let refused = message_of(|| evenkeel::block_on(async {}));
+            assert!(refused.contains("inside the future of a current-thread runtime"));
         });
         assert_eq!(fib(12), 144);
         let second = Builder::new().workers(1).build_with(|worker| {
@@ -1198,7 +1191,7 @@ fn a_worker_forks_under_a_runtime_that_its_settled_thread_drives() {
                     driven.block_on(async {
                         // Neither half is stolen, and the first one panics.
                         let second = String::from("it is dropped once");
-                        let panics = AssertUnwindSafe(|| {
+                        let text = message_of(|| {
                             worker.join(
                                 |_| panic!("the first half"),
                                 |_| {
@@ -1208,7 +1201,7 @@ fn a_worker_forks_under_a_runtime_that_its_settled_thread_drives() {
                                 },
                             );
                         });
-                        assert_eq!(message(catch_unwind(panics)), "the first half");
+                        assert_eq!(text, "the first half");
                         // The other worker has the second half until the first one is over.
                         worker.join(
                             |_| {
@@ -1269,14 +1262,14 @@ fn a_worker_that_yields_takes_the_jobs_of_one_that_waits_for_them() {
 fn a_panic_in_the_caller_s_closure_ends_a_build_that_has_kept_a_worker() {
     let _watchdog = watchdog();
     let mut kept = None;
-    let panics = AssertUnwindSafe(|| {
+    let text = message_of(|| {
         Builder::new().workers(2).build_with(|worker| {
             assert!(kept.is_none(), "a closure of the caller");
             kept = Some(worker);
             Ok(())
         })
     });
-    assert_eq!(message(catch_unwind(panics)), "a closure of the caller");
+    assert_eq!(text, "a closure of the caller");
     drop(kept);
 }
 
@@ -1293,12 +1286,12 @@ fn a_panic_of_a_broadcast_s_part_goes_before_that_of_a_result_s_destructor() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let all = Barrier::new(2);
-    let panics = AssertUnwindSafe(|| {
+    let text = message_of(|| {
         runtime.handle().broadcast(|context| {
             all.wait();
             assert_eq!(context.index(), 0, "a part");
             Bomb
         })
     });
-    assert!(message(catch_unwind(panics)).contains("a part"));
+    assert!(text.contains("a part"), "{text}");
 }

@@ -1,5 +1,6 @@
 //! Forks with footprints: their results, which worker may run what, and invalid footprints.
 
+use crate::common::panics::message_of;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{
     Footprint, FootprintError, join, join_parts, join_sized, scope, try_join_sized, yield_now,
@@ -152,8 +153,7 @@ fn a_footprint_of_nothing_or_beyond_memory_is_refused_and_nothing_runs() {
     assert!(matches!(error, FootprintError::BeyondMemory { bytes: usize::MAX, .. }));
     assert!(error.to_string().contains("state what both halves touch, in bytes"), "{error}");
     for bytes in [0, usize::MAX] {
-        let panic = catch_unwind(AssertUnwindSafe(|| join_sized(bytes, count, count))).unwrap_err();
-        let text = panic.downcast_ref::<String>().unwrap();
+        let text = message_of(|| join_sized(bytes, count, count));
         assert!(text.starts_with("a fork cannot have a footprint of"), "{text}");
     }
     assert_eq!(ran.into_inner(), 0);

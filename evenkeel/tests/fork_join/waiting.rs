@@ -1,6 +1,7 @@
 //! Calls and jobs from outside, while workers wait for halves.
 
 use super::fib;
+use crate::common::panics::message_of;
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{self, join, scope, scope_fifo, worker_count, worker_index};
 use evenkeel::{Builder, Handle, Runtime};
@@ -242,16 +243,9 @@ fn a_spare_blocks_on_nothing_and_becomes_no_worker() {
     beside_a_waiting_worker(&runtime, |handle| {
         handle.install(|| {
             assert_eq!(worker_index(), None, "a spare runs it");
-            let refused = |call: &dyn Fn()| {
-                let panic = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
-                panic
-                    .downcast_ref::<String>()
-                    .cloned()
-                    .or_else(|| panic.downcast_ref::<&str>().map(|words| words.to_string()))
-            };
-            let block = refused(&|| other.block_on(async {})).unwrap();
+            let block = message_of(|| other.block_on(async {}));
             assert!(block.starts_with("block_on is called inside a closure"), "{block}");
-            let run = refused(&|| evenkeel::deterministic::run(1, async {})).unwrap();
+            let run = message_of(|| evenkeel::deterministic::run(1, async {}));
             assert!(run.contains("inside a task"), "{run}");
             let settled = Builder::new().workers(1).build_with(|worker| {
                 assert!(worker.settle().is_err());

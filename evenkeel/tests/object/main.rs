@@ -4,6 +4,7 @@
 mod common {
     pub(crate) mod counting;
     pub(crate) mod objects;
+    pub(crate) mod panics;
     pub(crate) mod polling;
     pub(crate) mod until;
     pub(crate) mod watchdog;

@@ -1,10 +1,10 @@
 //! The ways in, one by one: their results, and where they run.
 
 use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime, worker};
+use crate::common::panics::message_of;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::{Object, Placement};
 use evenkeel::{Runtime, block_on};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An object of each kind.
 fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {
@@ -138,20 +138,11 @@ fn values_of_no_size() {
     });
 }
 
-/// The message of the panic of `operation`.
-fn message(operation: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err("it is refused");
-    match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => (*panic.downcast::<&str>().expect("it has a message")).to_owned(),
-    }
-}
-
 #[test]
 fn a_worker_that_is_none() {
     let runtime = runtime(2);
     for number in [2, 3, usize::MAX] {
-        let text = message(|| drop(at(&runtime, number, ())));
+        let text = message_of(|| drop(at(&runtime, number, ())));
         assert!(
             text.ends_with(&format!(
                 "no worker {number} in the runtime of this object: give 0 to 1"
@@ -159,7 +150,7 @@ fn a_worker_that_is_none() {
             "{text}"
         );
     }
-    let text = message(|| drop(Object::new(()).at(0)));
+    let text = message_of(|| drop(Object::new(()).at(0)));
     assert!(text.contains("no worker 0, as the object was made outside of a runtime"), "{text}");
 }
 
@@ -167,9 +158,9 @@ fn a_worker_that_is_none() {
 fn what_is_said_too_late() {
     let runtime = runtime(1);
     let object = in_place(&runtime, ());
-    let text = message(|| drop(object.clone().class("other")));
+    let text = message_of(|| drop(object.clone().class("other")));
     assert!(text.contains("before it is cloned"), "{text}");
-    let text = message(|| drop(object.clone().at(0)));
+    let text = message_of(|| drop(object.clone().at(0)));
     assert!(text.contains("before it is cloned"), "{text}");
     assert!(object.try_enter().unwrap().is_some());
 }

@@ -1,5 +1,6 @@
 //! Entering a runtime by a guard: what finds it, on which thread, and until when.
 
+use crate::common::panics::message;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -28,11 +29,6 @@ fn is_current(runtime: &Runtime) -> bool {
 fn home_of_a_spawn() -> Handle {
     let task = evenkeel::spawn(async { Handle::current() });
     thread::spawn(|| evenkeel::block_on(task).unwrap()).join().unwrap()
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::common::counting::Counting;
 use crate::common::named::{named, names};
+use crate::common::panics::message_of;
 use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -13,7 +14,6 @@ use evenkeel::time::{sleep, sleep_until};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime, Shutdown};
 use futures::FutureExt;
 use std::future::{Future, pending, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -254,10 +254,9 @@ fn the_error_says_what_to_do() {
              return; find what blocks there, or shut down with a longer grace"
         )
     );
-    let taken = catch_unwind(AssertUnwindSafe(|| error.into_panic()));
-    let message = taken.unwrap_err().downcast::<String>().unwrap();
+    let message = message_of(|| error.into_panic());
     let words = "so there is no panic to take: ask is_panic first";
-    assert_eq!(*message, format!("task {id} is stuck, {words}"));
+    assert_eq!(message, format!("task {id} is stuck, {words}"));
     release();
 }
 

@@ -4,6 +4,7 @@
 mod common {
     pub(crate) mod counting;
     pub(crate) mod named;
+    pub(crate) mod panics;
     pub(crate) mod runtime;
     pub(crate) mod stuck;
     pub(crate) mod until;

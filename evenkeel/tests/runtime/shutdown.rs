@@ -1,6 +1,7 @@
 //! The shutdown of runtimes: in each mode, with all kinds of remaining tasks, and from all places.
 
 use crate::common::named::{named, names};
+use crate::common::panics::message_of;
 use crate::common::runtime::runtime;
 use crate::common::stuck::Stuck;
 use crate::common::until::until;
@@ -436,16 +437,13 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
             Box::new(move || own.block_on(async {})),
             Box::new(move || other.block_on(async {})),
         ];
-        let messages = block_ons.map(|block_on| {
-            let payload = catch_unwind(AssertUnwindSafe(block_on)).unwrap_err();
-            payload.downcast_ref::<String>().cloned()
-        });
+        let messages = block_ons.map(message_of);
         yield_now().await;
         messages
     });
     for message in one.block_on(task).unwrap() {
         assert_eq!(
-            message.expect("the panic has a text"),
+            message,
             "block_on is called inside a task, where it would stop a worker: await the future \
              instead, or call block_on inside spawn_blocking"
         );
@@ -453,14 +451,10 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
     let object = Object::new(1);
     let task = one.spawn({
         let object = object.clone();
-        async move {
-            let call = || object.call_blocking(|value| *value += 1);
-            let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
-            payload.downcast_ref::<String>().cloned()
-        }
+        async move { message_of(|| object.call_blocking(|value| *value += 1)) }
     });
     assert_eq!(
-        one.block_on(task).unwrap().expect("the panic has a text"),
+        one.block_on(task).unwrap(),
         "call_blocking is called inside a task, where it would stop a worker: await `with` \
          instead, or call call_blocking inside spawn_blocking"
     );
@@ -470,12 +464,9 @@ fn blocking_inside_a_task_is_refused_with_what_to_do_instead() {
 #[test]
 fn a_job_that_blocks_on_a_future_hears_that_it_is_a_job() {
     let runtime = Builder::new().workers(1).build().unwrap();
-    let message = |block: fn()| {
-        let payload = runtime.install(|| catch_unwind(block).unwrap_err());
-        payload.downcast::<String>().expect("the panic has a text")
-    };
+    let message = |block: fn()| runtime.install(|| message_of(block));
     assert_eq!(
-        *message(|| evenkeel::block_on(async {})),
+        message(|| evenkeel::block_on(async {})),
         "block_on is called inside a closure that a worker runs for install, a fork, a scope or a \
          hook, where it would stop the worker: call it on the thread that installs, have a task \
          await the future, or call block_on inside spawn_blocking"

@@ -1,6 +1,7 @@
 //! Sets of tasks: outputs in the order in which tasks finish, errors, aborts, and drops midway.
 
 use crate::common::counting::Counting;
+use crate::common::panics::message;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -254,8 +255,7 @@ fn join_all_panics_with_the_panic_of_a_task_and_aborts_the_others() {
             })
         }))
         .unwrap_err();
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap();
+        let text = message(&*panic);
         assert!(text.ends_with(if aborts { "was cancelled" } else { "no luck" }), "{text}");
         until(|| Arc::strong_count(&held) == 1);
     }

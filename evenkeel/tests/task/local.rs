@@ -1,5 +1,6 @@
 //! Values that belong to a task: which code finds them, on which thread, and until when.
 
+use crate::common::panics::message_of;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -36,10 +37,6 @@ impl Drop for Finds {
     fn drop(&mut self) {
         self.0.lock().unwrap().push(NUMBER.try_get().ok());
     }
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic.downcast_ref::<String>().map_or("", String::as_str)
 }
 
 #[test]
@@ -190,10 +187,10 @@ fn without_a_scope_there_is_an_error_or_a_panic() {
     let error = KEY.try_with(|_| ()).unwrap_err();
     assert_eq!(KEY.try_get(), Err(error));
     assert!(error.to_string().contains("has no value here"));
-    let panic = catch_unwind(|| KEY.get()).unwrap_err();
-    assert!(message(&*panic).starts_with("`LocalKey::get`"), "{}", message(&*panic));
-    let panic = catch_unwind(|| KEY.with(|_| ())).unwrap_err();
-    assert!(message(&*panic).starts_with("`LocalKey::with`"), "{}", message(&*panic));
+    let text = message_of(|| KEY.get());
+    assert!(text.starts_with("`LocalKey::get`"), "{text}");
+    let text = message_of(|| KEY.with(|_| ()));
+    assert!(text.starts_with("`LocalKey::with`"), "{text}");
 }
 
 #[test]
@@ -203,14 +200,12 @@ fn a_scope_inside_a_closure_that_borrows_the_value_is_refused() {
         NUMBER.with(|_| {
             // Closures may read within each other.
             assert_eq!(NUMBER.get(), 1);
-            let refused = || NUMBER.sync_scope(2, || ());
-            let panic = catch_unwind(refused).unwrap_err();
-            assert!(message(&*panic).contains("borrowed"), "{}", message(&*panic));
+            let text = message_of(|| NUMBER.sync_scope(2, || ()));
+            assert!(text.contains("borrowed"), "{text}");
             let finds = Finds(found.clone());
             let inner = NUMBER.scope(3, async move { drop(finds) });
-            let polls = AssertUnwindSafe(|| evenkeel::block_on(inner));
-            let panic = catch_unwind(polls).unwrap_err();
-            assert!(message(&*panic).contains("borrowed"), "{}", message(&*panic));
+            let text = message_of(|| evenkeel::block_on(inner));
+            assert!(text.contains("borrowed"), "{text}");
         });
         assert_eq!(NUMBER.get(), 1);
     });

@@ -1,6 +1,7 @@
 //! Tasks that are not `Send`: on which thread and in which order they run, how they wake and end.
 
 use crate::common::counting::Counting;
+use crate::common::panics::message;
 use crate::common::runtime::runtime;
 use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
@@ -20,11 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
-
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
-}
 
 /// Records the thread on which it is dropped.
 struct Dropped(Arc<Mutex<Vec<ThreadId>>>);

@@ -3,6 +3,7 @@
 #[path = "../common"]
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod panics;
     pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod unwinds;

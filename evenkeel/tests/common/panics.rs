@@ -1,0 +1,17 @@
+//! What panics say.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Returns the text of a panic's payload, or none if it is no text.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default()
+}
+
+/// Returns the text with which `f` panics.
+#[allow(dead_code, reason = "some tests have the payload")]
+pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("it panics");
+    message(&*panic).to_owned()
+}
