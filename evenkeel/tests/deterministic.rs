@@ -1,9 +1,8 @@
 //! Runs that a seed determines: the same order for the same seed, all orders over all seeds, and
 //! the ways in which a run fails.
 
-#[path = "common/unwinds.rs"]
-mod unwinds;
-
+use common::panics::{Bomb, message_of};
+use common::unwinds::Unwinds;
 use evenkeel::deterministic::{Cause, Failure, Options, explore, find, random, run};
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::Monitor;
@@ -16,7 +15,11 @@ use std::future::{Future, pending};
 use std::panic::{catch_unwind, panic_any};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use unwinds::Unwinds;
+
+mod common {
+    pub(crate) mod panics;
+    pub(crate) mod unwinds;
+}
 
 /// The events, in order.
 #[derive(Clone, Default)]
@@ -397,8 +400,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
 
 #[test]
 fn the_text_of_a_failure_says_how_to_run_it_again() {
-    let panic = catch_unwind(|| explore(7..9, |_| async { panic!("no luck") })).unwrap_err();
-    let words = panic.downcast_ref::<String>().unwrap();
+    let words = message_of(|| explore(7..9, |_| async { panic!("no luck") }));
     assert!(words.contains("no luck") && words.contains("EVENKEEL_SEED="), "{words}");
 }
 
@@ -429,19 +431,11 @@ fn the_future_of_a_run_that_panics_is_dropped_while_its_panic_unwinds() {
 
 #[test]
 fn a_payload_whose_destructor_panics_leaves_no_task_behind() {
-    struct Bomb;
-
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the payload's destructor");
-        }
-    }
-
     struct Throws;
 
     impl Drop for Throws {
         fn drop(&mut self) {
-            panic_any(Bomb);
+            panic_any(Bomb("the payload's destructor"));
         }
     }
 

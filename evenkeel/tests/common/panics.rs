@@ -1,7 +1,7 @@
-//! What panics say.
+//! What panics say, and a value that panics.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 /// Returns the text of a panic's payload, or none if it is no text.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
@@ -14,4 +14,14 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
 pub(crate) fn message_of<R>(f: impl FnOnce() -> R) -> String {
     let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("it panics");
     message(&*panic).to_owned()
+}
+
+/// Panics with its text when it is dropped.
+#[allow(dead_code, reason = "some tests have no destructor that panics")]
+pub(crate) struct Bomb(pub(crate) &'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic_any(self.0);
+    }
 }

@@ -1,7 +1,7 @@
 //! Fork-join on the workers that run tasks.
 
 use super::fib;
-use crate::common::panics::message_of;
+use crate::common::panics::{Bomb, message_of};
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -525,12 +525,6 @@ fn a_scope_outlives_the_runtime_that_its_jobs_go_to() {
 /// A payload with a panicking destructor must not unwind through frames that other threads rely on.
 #[test]
 fn payloads_that_panic_when_they_are_dropped_are_contained() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the payload");
-        }
-    }
     for workers in [1, 3] {
         let data = Arc::new([7_u8; 64]);
         let seen = runtime(workers).install(|| {
@@ -539,7 +533,7 @@ fn payloads_that_panic_when_they_are_dropped_are_contained() {
                     join(
                         || {
                             for _ in 0..3 {
-                                scope.spawn(|_| std::panic::panic_any(Bomb));
+                                scope.spawn(|_| std::panic::panic_any(Bomb("the payload")));
                             }
                         },
                         || assert_eq!(data[0], 7),

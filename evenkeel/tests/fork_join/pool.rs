@@ -2,7 +2,7 @@
 //! caller's own threads.
 
 use super::fib;
-use crate::common::panics::message_of;
+use crate::common::panics::{Bomb, message_of};
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -1277,12 +1277,6 @@ fn a_panic_in_the_caller_s_closure_ends_a_build_that_has_kept_a_worker() {
 /// unwinds.
 #[test]
 fn a_panic_of_a_broadcast_s_part_goes_before_that_of_a_result_s_destructor() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("a destructor");
-        }
-    }
     let _watchdog = watchdog();
     let runtime = runtime(2);
     let all = Barrier::new(2);
@@ -1290,7 +1284,7 @@ fn a_panic_of_a_broadcast_s_part_goes_before_that_of_a_result_s_destructor() {
         runtime.handle().broadcast(|context| {
             all.wait();
             assert_eq!(context.index(), 0, "a part");
-            Bomb
+            Bomb("a destructor")
         })
     });
     assert!(text.contains("a part"), "{text}");

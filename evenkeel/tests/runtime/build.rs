@@ -1,5 +1,6 @@
 //! The settings that a builder accepts or refuses, and its messages.
 
+use crate::common::panics::Bomb;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::topology::Topology;
@@ -208,18 +209,11 @@ fn a_hook_that_panics_stops_no_worker() {
 
 #[test]
 fn a_hook_s_panic_may_panic_when_it_is_dropped() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("in the payload");
-        }
-    }
-
     let _watchdog = watchdog();
     let runtime = Builder::new()
         .workers(2)
-        .on_worker_start(|_| panic_any(Bomb))
-        .on_worker_stop(|_| panic_any(Bomb))
+        .on_worker_start(|_| panic_any(Bomb("in the payload")))
+        .on_worker_stop(|_| panic_any(Bomb("in the payload")))
         .build()
         .unwrap();
     works(&runtime);

@@ -1,5 +1,6 @@
 //! Reports of long polls.
 
+use crate::common::panics::Bomb;
 use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -226,15 +227,6 @@ fn reliefs_that_are_stuck_are_reported_too() {
     }
 }
 
-/// A payload whose destructor panics.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("the payload of a panic, on purpose");
-    }
-}
-
 #[test]
 fn a_hook_may_panic_with_any_payload() {
     let _watchdog = watchdog();
@@ -243,7 +235,7 @@ fn a_hook_may_panic_with_any_payload() {
         let calls = calls.clone();
         move |_| {
             calls.fetch_add(1, Ordering::Relaxed);
-            std::panic::panic_any(Bomb);
+            std::panic::panic_any(Bomb("the payload of a panic, on purpose"));
         }
     });
     let runtime = builder.build().unwrap();

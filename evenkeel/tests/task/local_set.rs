@@ -1,7 +1,7 @@
 //! Tasks that are not `Send`: on which thread and in which order they run, how they wake and end.
 
 use crate::common::counting::Counting;
-use crate::common::panics::message;
+use crate::common::panics::{Bomb, message};
 use crate::common::runtime::runtime;
 use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
@@ -28,15 +28,6 @@ struct Dropped(Arc<Mutex<Vec<ThreadId>>>);
 impl Drop for Dropped {
     fn drop(&mut self) {
         self.0.lock().unwrap().push(thread::current().id());
-    }
-}
-
-/// Panics when it is dropped.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("bomb");
     }
 }
 
@@ -307,7 +298,7 @@ fn panics_go_to_the_joiner_or_to_the_hook() {
         assert_eq!(*noted.lock().unwrap(), [true, true]);
 
         // Complete, and its future panics as it is dropped.
-        let mut bomb = Some(Bomb);
+        let mut bomb = Some(Bomb("bomb"));
         let ready = poll_fn(move |_| {
             if bomb.is_some() {
                 Poll::Ready(1)
@@ -318,7 +309,7 @@ fn panics_go_to_the_joiner_or_to_the_hook() {
         });
         assert!(spawn_local(ready).await.unwrap_err().is_panic());
         // Aborted.
-        let bomb = Bomb;
+        let bomb = Bomb("bomb");
         let waits = spawn_local(async move {
             let _bomb = bomb;
             pending::<()>().await;
@@ -345,7 +336,7 @@ fn panics_go_to_the_joiner_or_to_the_hook() {
         drop(late);
         assert!(reports.try_recv().unwrap().1.contains("no more rum"));
         // The output's destructor has no joiner.
-        drop(spawn_local(async { Bomb }));
+        drop(spawn_local(async { Bomb("bomb") }));
         yield_now().await;
         yield_now().await;
         assert_eq!(spawn_local(async { 1 }).await.unwrap(), 1);
@@ -458,7 +449,7 @@ fn the_drop_of_a_set_drops_its_tasks_on_their_thread() {
             evenkeel::block_on(set.run_until(yield_now()));
         }
     }
-    let bomb = Bomb;
+    let bomb = Bomb("bomb");
     let explodes = set.spawn_local(async move { drop(bomb) });
     // One joiner waits on another thread, and one has left a waker.
     let joiner = thread::spawn({
@@ -490,7 +481,7 @@ fn a_panic_may_drop_the_set() {
     let panic = catch_unwind(AssertUnwindSafe(|| {
         let set = LocalSet::new();
         for _ in 0..3 {
-            let bomb = Bomb;
+            let bomb = Bomb("bomb");
             handles.push(set.spawn_local(async move {
                 let _bomb = bomb;
                 assert!(thread::panicking());

@@ -1,6 +1,7 @@
 //! Panics in tasks, destructors, hooks and foreign wakers: where they are reported, and what goes
 //! on.
 
+use crate::common::panics::Bomb;
 use crate::common::until::until;
 use crate::common::unwinds::Unwinds;
 use crate::common::watchdog::watchdog;
@@ -29,15 +30,6 @@ fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
 /// Checks that the worker is still alive.
 fn goes_on(runtime: &Runtime) {
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
-}
-
-/// Panics when it is dropped.
-struct Bomb(&'static str);
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic_any(self.0);
-    }
 }
 
 /// Ready at once, and panics when it is dropped.
