@@ -111,7 +111,7 @@ async fn enter_both(monitors: Two, first: usize, meeting: Meeting) {
 
 #[test]
 fn two_monitors_crosswise() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let (monitors, meeting) = (two(), Meeting::default());
     let left = spawn(&runtime, "cross left", enter_both(monitors.clone(), 0, meeting.clone()));
@@ -143,7 +143,7 @@ fn two_monitors_crosswise() {
 
 #[test]
 fn a_waiter_behind_a_deadlock_is_not_told_of() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
     let left = spawn(&runtime, "front left", enter_both(monitors.clone(), 0, meeting.clone()));
@@ -168,7 +168,7 @@ fn a_waiter_behind_a_deadlock_is_not_told_of() {
 
 #[test]
 fn three_in_a_circle() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitors = Arc::new([1, 2, 3].map(Monitor::new));
     let meeting = Meeting::default();
@@ -194,7 +194,7 @@ fn three_in_a_circle() {
 
 #[test]
 fn a_task_that_enters_again_what_it_is_inside_of() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let task = spawn(&runtime, "again", async {
         let monitor = Monitor::new(String::new());
@@ -215,7 +215,7 @@ fn a_task_that_enters_again_what_it_is_inside_of() {
 
 #[test]
 fn a_bulk_entry_that_has_half_of_its_set() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
     let single = spawn(&runtime, "single", {
@@ -244,7 +244,7 @@ fn a_bulk_entry_that_has_half_of_its_set() {
 /// other part, and enters the first again.
 #[test]
 fn a_part_holder_that_enters_what_is_reserved() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     for left in 0..2 {
         let (runtime, reports) = runtime(1);
         let (monitors, condition) = (two(), Arc::new(Condition::new()));
@@ -275,7 +275,7 @@ fn a_part_holder_that_enters_what_is_reserved() {
 /// Two tasks hold one monitor each and extend by the other's: one waits, the other is refused.
 #[test]
 fn an_extension_waits_for_a_task_that_waits_for_it() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
     let up = spawn(&runtime, "up", {
@@ -302,7 +302,7 @@ fn an_extension_waits_for_a_task_that_waits_for_it() {
 
 #[test]
 fn tasks_that_join_each_other() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let handles = Arc::new([const { Mutex::new(None::<JoinHandle<()>>) }; 2]);
     let tasks: Vec<_> = (0..2)
@@ -336,7 +336,7 @@ fn tasks_that_join_each_other() {
 
 #[test]
 fn a_joiner_of_a_task_that_wants_its_monitor() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitor = Arc::new(Monitor::new(0));
     let task = spawn(&runtime, "parent", async move {
@@ -354,7 +354,7 @@ fn a_joiner_of_a_task_that_wants_its_monitor() {
 
 #[test]
 fn a_joiner_of_a_task_that_it_has_signalled_and_keeps_out() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor = Arc::new(Monitor::<u32, Condition>::default());
     let waiter = spawn(&runtime, "signalled", {
@@ -384,7 +384,7 @@ fn a_joiner_of_a_task_that_it_has_signalled_and_keeps_out() {
 /// The signal first went to another waiter, which has given up its wait.
 #[test]
 fn a_joiner_of_a_task_that_a_signal_has_gone_on_to() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor = Arc::new(Monitor::<u32, Condition>::default());
     let waiters = ["first", "heir"].map(|name| {
@@ -411,7 +411,7 @@ fn a_joiner_of_a_task_that_a_signal_has_gone_on_to() {
 
 #[test]
 fn a_future_that_has_been_let_in_and_is_not_polled() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor = Arc::new(Monitor::new(0));
     let holder = spawn(&runtime, "first", {
@@ -439,7 +439,7 @@ fn a_future_that_has_been_let_in_and_is_not_polled() {
 
 #[test]
 fn a_wait_for_either_of_two_is_stuck_when_both_are() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitors = Arc::new([1, 2, 3].map(Monitor::new));
     let (meeting, late) = (Meeting::default(), Meeting::default());
@@ -480,7 +480,7 @@ fn a_wait_for_either_of_two_is_stuck_when_both_are() {
 
 #[test]
 fn semaphores_as_locks_crosswise() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let semaphores = Arc::new([0, 1].map(|_| Semaphore::new(1).returned_by_takers()));
     let meeting = Meeting::default();
@@ -507,7 +507,7 @@ fn semaphores_as_locks_crosswise() {
 /// The taker once gave a permit back itself, but another task is about to give this one.
 #[test]
 fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let semaphore = Arc::new(Semaphore::new(1));
     let monitor = Arc::new(Monitor::new(()));
@@ -543,7 +543,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
 
 #[test]
 fn semaphores_as_signals_are_no_locks() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     for workers in [1, 2] {
         let (runtime, reports) = runtime(workers);
         let (room, cargo) = (Arc::new(Semaphore::new(2)), Arc::new(Semaphore::new(0)));
@@ -569,7 +569,7 @@ fn semaphores_as_signals_are_no_locks() {
 
 #[test]
 fn a_timeout_is_a_way_out() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let (monitors, meeting) = (two(), Meeting::default());
     let tasks: Vec<_> = [0, 1]
@@ -592,7 +592,7 @@ fn a_timeout_is_a_way_out() {
 
 #[test]
 fn a_branch_of_the_same_task_is_a_way_out() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let task = runtime.spawn(async {
         let monitor = Monitor::new(0);
@@ -621,7 +621,7 @@ fn a_branch_of_the_same_task_is_a_way_out() {
 
 #[test]
 fn a_deadlock_that_another_runtime_finds_is_reported_to_its_own_hook() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let (other, of_others) = self::runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
@@ -656,7 +656,7 @@ fn a_deadlock_that_another_runtime_finds_is_reported_to_its_own_hook() {
 
 #[test]
 fn an_unpark_is_a_way_out() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let meeting = Meeting::default();
     let task = runtime.spawn({
@@ -680,7 +680,7 @@ fn an_unpark_is_a_way_out() {
 
 #[test]
 fn an_acceptor_may_be_called_yet() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitor = Arc::new(Monitor::new(0));
     let inside = Meeting::default();
@@ -708,7 +708,7 @@ fn an_acceptor_may_be_called_yet() {
 
 #[test]
 fn a_hold_that_is_the_output_of_a_task() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitor = Arc::new(Monitor::new(0));
     let one = runtime.spawn(monitor.clone().enter_owned());
@@ -727,7 +727,7 @@ fn a_hold_that_is_the_output_of_a_task() {
 
 #[test]
 fn a_hold_that_goes_to_a_task_that_is_spawned() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
     let task = runtime.spawn(async move {
@@ -760,7 +760,7 @@ fn leaver(
 
 #[test]
 fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
     let (sender, leaver) = leaver(&runtime);
@@ -781,7 +781,7 @@ fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
 /// As before, but the task gets the monitor from the leaver, and gives it away again.
 #[test]
 fn a_hold_that_is_granted_after_it_went_elsewhere_is_out_of_account_too() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
     let (sender, leaver) = leaver(&runtime);
@@ -803,7 +803,7 @@ fn a_hold_that_is_granted_after_it_went_elsewhere_is_out_of_account_too() {
 /// A held object, the guard of which goes to a task that lets go of it later.
 #[test]
 fn a_held_object_that_another_task_lets_go_of_is_no_deadlock() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let objects: &'static [Object<()>; 2] = Box::leak(Box::new([Object::new(()), Object::new(())]));
     let (meeting, waiting) = (Meeting::default(), Meeting::default());
@@ -840,7 +840,7 @@ fn a_held_object_that_another_task_lets_go_of_is_no_deadlock() {
 
 #[test]
 fn threads_and_closures_that_block() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
     let closure = {
@@ -866,7 +866,7 @@ fn threads_and_closures_that_block() {
 
 #[test]
 fn a_thread_that_enters_again() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let (runtime, reports) = runtime(1);
     let handle = runtime.handle();
     let thread = std::thread::spawn(move || {
@@ -882,7 +882,7 @@ fn a_thread_that_enters_again() {
 
 #[test]
 fn entries_waits_and_joins_without_a_deadlock() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     for workers in [1, 2, 4] {
         let (runtime, reports) = runtime(workers);
         let monitors: Arc<Vec<Monitor<u32, Condition>>> =

@@ -195,7 +195,7 @@ unsafe fn look(_: *const ()) {
 
 #[test]
 fn a_waker_that_was_cloned_in_vain_is_dropped_without_the_lock() {
-    let _dog = watchdog();
+    let _watchdog = watchdog();
     let monitor = Arc::new(Plain::default());
     let mut entry = Box::pin(monitor.enter());
     LEAVES.set(monitor.clone().try_enter_owned());
