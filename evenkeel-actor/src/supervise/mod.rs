@@ -456,7 +456,8 @@ impl Actor for Supervisor {
             return;
         }
         let Some(peer) = context.peer() else { return };
-        // Not orphaned: a child that has never been started does not know whom to tell of its end.
+        // Not orphaned: a child that has never been started does not know which actor to tell of
+        // its end.
         let table = self.table.clone();
         let ended: Vec<usize> = {
             let rows = table.rows();

@@ -96,6 +96,10 @@
 //! Holders of objects are unknown, because a [`HeldGuard`](crate::object::HeldGuard) may go to any
 //! task: a wait for an object is part of no deadlock.
 //!
+//! A task whose waker is held elsewhere may be woken, so it is looked at again when a worker goes
+//! to sleep. If the waker is dropped after all workers have gone to sleep, a deadlock is reported
+//! at the next sleep, and in a process without workers not at all; [`deadlocks`] finds it at once.
+//!
 //! Aborts are not foreseen, nor are kills and restarts of actors. A wait inside a
 //! `FuturesUnordered`, or inside another future that gives its children wakers of their own, is
 //! unknown; so are locks and channels of other crates.

@@ -43,7 +43,8 @@ pub struct FnContext {
 }
 
 impl FnContext {
-    /// Returns whether this half runs on another worker than the caller's.
+    /// Returns whether this half was stolen. As a rule it runs on another worker than the caller's
+    /// then; a half that yields may take the other one by itself.
     #[must_use]
     pub fn migrated(&self) -> bool {
         self.migrated

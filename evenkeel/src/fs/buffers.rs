@@ -107,10 +107,10 @@ impl Buffers {
 
 /// Buffers on their way to a blocking thread.
 ///
-/// If the runtime ends before a thread begins the operation, it drops this, and the file gets the
-/// buffers back. Of a write, the caller has been told that the bytes are accepted. The thread that
-/// drops writes them: to a file on a disk all of them, and to a pipe as many as it takes at once,
-/// because more would block.
+/// If the runtime ends before a thread begins the operation, the runtime drops this, and the file
+/// gets the buffers back. Of a write, the caller has been told that the bytes are accepted. The
+/// thread that drops writes them: to a file on a disk all of them, and to a pipe as many as it
+/// takes at once, because more would block.
 pub(super) struct Lent {
     file: Arc<File>,
     buffers: Buffers,

@@ -470,7 +470,8 @@ impl File {
         let Back { buffers, done } = match back {
             Ok(back) => back,
             Err(error) => {
-                // What has not begun was dropped before its handle was done.
+                // What has not begun was dropped before its handle was done, unless the runtime
+                // has left it behind.
                 let left = left.and_then(Arc::into_inner).and_then(OnceLock::into_inner);
                 let Unbegun { buffers, written } = left.unwrap_or_default();
                 self.state = State::Here(buffers);

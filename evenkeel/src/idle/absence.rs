@@ -81,6 +81,11 @@ impl Absence {
         self.place.load(Ordering::Relaxed) == STUCK
     }
 
+    /// Returns whether the worker has said that it blocks inside its poll.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.place.load(Ordering::Relaxed) == BLOCKED
+    }
+
     /// Returns whether the worker is inside a poll that lasts: its visitors are not left to it.
     pub(crate) fn is_inside_poll(&self) -> bool {
         matches!(self.place.load(Ordering::Relaxed), STUCK | BLOCKED)

@@ -135,6 +135,12 @@ impl Meter {
         word != BUSY && parts(word).0 < DISTANCES
     }
 
+    /// Returns whether the worker is parked, or has no thread. A hint, like the one above.
+    pub(crate) fn is_asleep(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word != BUSY && parts(word).0 == ASLEEP
+    }
+
     /// Returns the times of all occupations until `now`.
     pub(crate) fn read(&self, now: u64) -> Reading {
         let mut backoff = Backoff::new();

@@ -2,14 +2,16 @@
 //!
 //! A thread that signals a task from outside finds the task's runtime here. It can't follow the
 //! address of the task's home: the task may become complete meanwhile, and its runtime end. A
-//! worker that has lost its core counts here how many workers of the process compete for cores: no
-//! word counts them, which all would have to write as they fall asleep and are woken.
+//! worker that has lost its core counts here how many workers of the process compete for cores. A
+//! word with their number would be written by all workers, as they fall asleep and are woken.
 
-use super::shared::{Phase, Shared};
+use super::Processor;
+use super::shared::Shared;
 use crate::primitives::unwind;
 use std::ops::Range;
 // No thread waits for anything under the lock, so models need not explore it.
 use std::sync::{Arc, Mutex, Weak};
+use std::thread;
 
 static ALL: Mutex<Vec<(Range<usize>, Weak<Shared>)>> = Mutex::new(Vec::new());
 
@@ -29,7 +31,7 @@ pub(crate) fn with_processor(address: usize) -> Option<Arc<Shared>> {
     all.iter().rev().find(has_it)?.1.upgrade()
 }
 
-/// Returns how many workers of all runtimes with worker threads are awake. A hint.
+/// Returns how many workers of all runtimes compete for cores. A hint.
 pub(crate) fn awake() -> usize {
     if cfg!(any(loom, shuttle)) {
         // The other runtimes are those of other models.
@@ -42,26 +44,38 @@ pub(crate) fn awake() -> usize {
         .iter()
         .filter_map(|(_, shared)| shared.upgrade())
         .collect();
-    let has_threads =
-        |shared: &&Arc<Shared>| shared.driving.get().is_none() && shared.phase() < Phase::Over;
-    let awake = |shared: &Arc<Shared>| shared.workers.saturating_sub(shared.idle.counts().sleeping);
-    let awake = all.iter().filter(has_threads).map(awake).sum();
-    // With a runtime its hooks may be dropped, which are a caller's.
-    unwind::contain(|| drop(all));
+    let awake = all.iter().map(|shared| awake_in(shared)).sum();
+    // With a runtime its hooks may be dropped, which are a caller's. Not on this worker: the frames
+    // below may hold a lock that a hook's destructor takes.
+    for last in all.into_iter().filter_map(Arc::into_inner) {
+        unwind::contain(|| thread::Builder::new().spawn(move || drop(last)));
+    }
     awake
+}
+
+/// Returns how many workers of a runtime are not parked, and do not say that they block.
+fn awake_in(shared: &Shared) -> usize {
+    let workers = &shared.processors[..shared.workers];
+    let competes = |worker: &&Processor| !worker.meter.is_asleep() && !worker.absence.is_blocked();
+    workers.iter().filter(competes).count()
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::awake;
+    use super::{awake, awake_in};
+    use crate::Runtime;
     use std::sync::Barrier;
+    use std::thread;
+
+    fn runtime(workers: usize) -> Runtime {
+        crate::Builder::new().workers(workers).build().unwrap()
+    }
 
     #[test]
     fn the_workers_of_all_runtimes_are_counted_while_they_are_awake() {
-        let [one, other] =
-            [2, 3].map(|workers| crate::Builder::new().workers(workers).build().unwrap());
+        let [one, other] = [2, 3].map(runtime);
         let (all_in, counted) = (&Barrier::new(6), &Barrier::new(6));
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for runtime in [&one, &other] {
                 scope.spawn(|| {
                     runtime.handle().broadcast(|_| {
@@ -75,5 +89,25 @@ mod tests {
             assert!(awake() >= 5);
             counted.wait();
         });
+    }
+
+    #[test]
+    fn workers_that_are_parked_or_say_that_they_block_are_not_counted() {
+        let [one, other] = [1, 2].map(runtime);
+        let handle = one.handle();
+        one.install(|| {
+            other.install(|| {
+                while awake_in(handle.shared()) > 0 {
+                    thread::yield_now();
+                }
+            });
+            assert_eq!(awake_in(handle.shared()), 1);
+        });
+        let of = handle.clone();
+        let blocks = async move {
+            crate::block_in_place(|| assert_eq!(awake_in(of.shared()), 0));
+            assert_eq!(awake_in(of.shared()), 1);
+        };
+        crate::block_on(one.spawn(blocks)).unwrap();
     }
 }

@@ -107,7 +107,7 @@ fn drive<R>(shared: &Arc<Shared>, leave: Leave<'_>, f: impl FnOnce(&mut Driver<'
         driver.0.end_batch(0);
         work::call(&shared.hooks.worker_stop, me);
         if shared.phase() == Phase::Over {
-            // Cancels tasks that the hook has spawned, however many.
+            // Cancels tasks that the hook has spawned if the runtime was not over yet.
             driver.0.leave = None;
             driver.0.work();
         }

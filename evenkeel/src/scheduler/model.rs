@@ -273,7 +273,7 @@ fn a_worker_that_sees_a_task_complete_sees_what_it_has_spawned() {
 
 /// A closure from outside spawns a task at a processor, and is complete.
 #[test]
-fn whoever_sees_a_closure_complete_sees_what_it_has_spawned() {
+fn a_thread_that_sees_a_closure_complete_sees_what_it_has_spawned() {
     check(&[Edge::OutsideComplete, Edge::OutsideRead], || {
         let (seat, _other) = two_seats();
         let shared = seat.shared().clone();

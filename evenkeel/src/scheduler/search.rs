@@ -25,9 +25,9 @@ impl Worker<'_> {
         let workers = self.shared.workers;
         let is_worth_it =
             searching::search_for(visited, self.has_sockets()) > 0 || self.is_any_elsewhere();
-        if self.context.ready() > 0 {
-            // What was looked at for others has woken tasks of this worker, which must not sleep
-            // beside them.
+        if self.has_any() {
+            // What was looked at for others has woken tasks of this worker, or spawned jobs here.
+            // The worker must not sleep beside them, nor run a stolen job on top of them.
             self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
             return true;
         }
@@ -122,7 +122,7 @@ impl Worker<'_> {
                 return true;
             }
             let is_any = self.fire_for_others(now) | self.look_for_others(now);
-            if is_any && self.context.ready() > 0 {
+            if is_any && self.has_any() {
                 return true;
             }
             let waited = now.saturating_sub(start);

@@ -217,6 +217,9 @@ impl Worker<'_> {
             || !processor.returned.is_empty()
             || processor.arrivals.look_before_sleep()
             || self.is_to_leave()
+            // Wakers have spawned them since the batch; only this worker pushes them, so it sees
+            // them without a fence.
+            || self.has_jobs()
         {
             return Some(Wakened::Work);
         }

@@ -55,7 +55,7 @@ impl Worker<'_> {
     }
 
     /// Looks at this processor's sockets before a search or a sleep, if there is a prospect of
-    /// finding any that is ready. Returns whether there is a task to poll then.
+    /// finding any that is ready. Returns whether there is anything to run then.
     #[inline(always)]
     pub(super) fn may_look_at_sockets(&mut self) -> bool {
         if !self.prospect.is_good() || !self.has_sockets() {
@@ -73,12 +73,12 @@ impl Worker<'_> {
         self.claim_gathering();
     }
 
-    /// Looks at this processor's sockets. Returns whether there is a task to poll then.
+    /// Looks at this processor's sockets. Returns whether there is anything to run then.
     #[inline(always)]
     pub(super) fn look_at_sockets(&mut self) -> bool {
         // The batch, or the search, has just read the clock.
         let now = self.context.now.get();
-        self.has_sockets() && self.tend(now) && self.context.ready() > 0
+        self.has_sockets() && self.tend(now) && self.has_any()
     }
 
     /// Returns whether this processor has sockets: its worker is to sleep in their set soon.

@@ -53,6 +53,12 @@ pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(Birth) -> (Runnable,
 #[inline]
 fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let shared = context.shared();
+    let is_aborting = shared.phase() >= Phase::Aborting;
+    if is_aborting && shared.phase() == Phase::Over {
+        // A hook at the end of a worker spawns. Another worker could steal the task, and give it
+        // back to a home that has left.
+        return refused(make);
+    }
     let me = context.seat.me();
     let room = room(context.seat.registered_count());
     let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
@@ -64,7 +70,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
         run::take_back(context);
     }
     task.set_last(me);
-    if shared.phase() >= Phase::Aborting {
+    if is_aborting {
         run::abort_queued(&task);
     }
     let ready = context.seat.push_new(task, context.now.get());

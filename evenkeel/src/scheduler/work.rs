@@ -46,8 +46,6 @@ pub(crate) fn work(seat: Seat) {
         shared.watch_for_stalls();
         worker.work();
         call(&shared.hooks.worker_stop, me);
-        // Cancels tasks that the hook has spawned.
-        worker.work();
     });
     context.switch(Doing::Asleep, clock::now());
 }
@@ -358,7 +356,7 @@ impl<'a> Worker<'a> {
         if self.request.is_some() && handover::receive(context).is_some() {
             self.request = None;
         }
-        context.ready() > 0 || self.any_errands()
+        self.has_any() || self.any_errands()
     }
 
     fn wake_for_backlog(&self, now: u64) {

@@ -225,6 +225,12 @@ impl<'a> Worker<'a> {
             && !self.context.is_relief()
     }
 
+    /// Returns whether there are tasks or jobs to run here. A waker that is a caller's may spawn
+    /// either: whatever calls wakers between two batches asks afterwards.
+    pub(super) fn has_any(&self) -> bool {
+        self.context.ready() > 0 || self.has_jobs()
+    }
+
     pub(super) fn has_jobs(&self) -> bool {
         self.context.seat.processor().deque.level() > Level::FLOOR
     }

@@ -36,7 +36,8 @@
 //!
 //! # What is bounded
 //! The pipe has the system's size, the kinds are [`NUMBERS`], and a listener has at most two
-//! wakers. So a storm of signals takes time, and no memory.
+//! wakers, and one more for each `recv` that its caller forgets between two signals. So a storm of
+//! signals takes time, and no memory.
 //!
 //! # Rejected
 //! - The pipe in the readiness set of a runtime: listeners would belong to that runtime, end with

@@ -10,7 +10,7 @@ use crate::scheduler::away;
 /// [lookout](crate::Builder::reliefs) finds the worker stuck, some milliseconds later. The task
 /// itself stays where it is: what else it is about to do, such as other branches of a `select!`,
 /// waits for `f`. Everywhere else this is a plain call: on a thread that is no worker, inside
-/// fork-join work, in a deterministic run.
+/// fork-join work that no task of this worker waits for, in a deterministic run.
 ///
 /// [`spawn_blocking`](crate::spawn_blocking) costs a task and a change of threads, and takes a
 /// closure that owns all that it needs; `f` may borrow.

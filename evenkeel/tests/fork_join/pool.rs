@@ -13,12 +13,14 @@ use evenkeel::fork_join::{
 };
 use evenkeel::object::Object;
 use evenkeel::task::park;
+use evenkeel::time::sleep;
 use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -504,6 +506,49 @@ fn jobs_that_spawn_jobs_without_end_do_not_keep_a_runtime_that_aborts() {
     until(|| count.load(Ordering::Relaxed) > 100);
     drop(runtime);
     assert_eq!(Arc::strong_count(&count), 1, "the last job is dropped");
+}
+
+/// A waker as those of executors on a pool of threads. Many of the timers are due while the worker
+/// searches for work, with another one that forks beside it or none.
+#[test]
+fn a_job_that_a_waker_spawns_while_its_worker_searches_runs() {
+    struct Spawns(mpsc::Sender<()>);
+    impl Wake for Spawns {
+        fn wake(self: Arc<Self>) {
+            let ran = self.0.clone();
+            fork_join::spawn(move || ran.send(()).unwrap());
+        }
+    }
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let tick = Duration::from_micros(1);
+        let builder = Builder::new().workers(workers).timer_resolution(tick);
+        let runtime = builder.build().unwrap();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|threads| {
+            if workers > 1 {
+                threads.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        assert_eq!(runtime.install(|| fib(12)), 144);
+                    }
+                });
+            }
+            for micros in (5..60).cycle().take(550) {
+                let (sender, ran) = mpsc::channel();
+                let waits = runtime.install(move || {
+                    let mut sleep = Box::pin(sleep(Duration::from_micros(micros)));
+                    let waker = Waker::from(Arc::new(Spawns(sender)));
+                    let polled = sleep.as_mut().poll(&mut Context::from_waker(&waker));
+                    polled.is_pending().then_some(sleep)
+                });
+                if waits.is_some() {
+                    ran.recv().expect("the job runs");
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::parts::{are_free, hold_all, three};
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why, call};
+use std::cell::Cell;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -125,6 +126,38 @@ fn an_extended_call_that_breaks_off_is_broken_whichever_task_comes_between() {
         for last in [Last::Signals, Last::SignalsAndBlocks, Last::Accepts] {
             [None, Some(1), Some(2)].into_iter().for_each(|parts| check(order, last, parts));
         }
+    }
+}
+
+/// The callee is dropped, and a destructor in it begins to wait with the hold: that ends the call,
+/// as a wait does in a call that goes on.
+#[test]
+fn an_extended_call_that_waits_while_it_is_dropped_has_ended() {
+    struct OnDrop<F: FnOnce()>(Option<F>);
+    impl<F: FnOnce()> Drop for OnDrop<F> {
+        fn drop(&mut self) {
+            self.0.take().expect("it is dropped once")();
+        }
+    }
+    for [own, more] in [[0, 1], [1, 0]] {
+        let monitors = three();
+        let set = (&monitors[own], &monitors[more]);
+        let condition = Condition::new();
+        let late = Cell::new(None);
+        let acceptor = Hand::waiting(Held::accept(hold(set.0), [Clause::new(F)]));
+        let callee = Hand::waiting(set.0.call(F, async |held| {
+            let held = Held::extend(held, set.1).await.expect("it is free");
+            let wait = condition.wait(held);
+            let _begins = OnDrop(Some(|| late.set(Some(Hand::waiting(wait)))));
+            pending::<()>().await;
+        }));
+        drop(callee);
+        let (held, accepted) = acceptor.ready();
+        assert_eq!(accepted, Accepted::Call(0));
+        drop(held);
+        assert!(condition.signal(&mut hold_all(set)));
+        drop(late.take().expect("it has begun to wait").ready());
+        assert!(are_free(set));
     }
 }
 

@@ -7,7 +7,7 @@ use evenkeel::topology::Topology;
 use evenkeel::{BuildError, Builder, Runtime, Shutdown};
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -192,6 +192,32 @@ fn hooks_are_inside_the_runtime() {
     let runtime = Builder::new().workers(2).on_worker_start(hook).build().unwrap();
     until(|| ran.load(Ordering::Acquire) == 2);
     assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+/// No worker may find such a task any more: each could be the last one.
+#[test]
+fn what_a_stop_hook_spawns_is_cancelled_at_once() {
+    let _watchdog = watchdog();
+    let spawned = Arc::new(Mutex::new(Vec::new()));
+    let hook = {
+        let spawned = spawned.clone();
+        move |_| {
+            let future = Arc::new(());
+            let held = future.clone();
+            let task = evenkeel::spawn(async move {
+                pending::<()>().await;
+                drop(held);
+            });
+            spawned.lock().unwrap().push((task, Arc::strong_count(&future)));
+        }
+    };
+    drop(Builder::new().workers(2).on_worker_stop(hook).build().unwrap());
+    let spawned = std::mem::take(&mut *spawned.lock().unwrap());
+    assert_eq!(spawned.len(), 2);
+    for (task, count) in spawned {
+        assert_eq!(count, 1, "the future was dropped by the spawn");
+        assert!(evenkeel::block_on(task).unwrap_err().is_cancelled());
+    }
 }
 
 #[test]

@@ -172,7 +172,8 @@ impl Clause {
 pub enum Accepted {
     /// A call of the clause with this index was accepted: it has ended, or waits for a condition.
     Call(usize),
-    /// A call of the clause with this index was accepted, and has panicked or was cancelled.
+    /// A call of the clause with this index was accepted, and has panicked or was cancelled; or a
+    /// task has done so that had a part of the call's [split](Held::split) or joined hold.
     Broken(usize),
     /// No caller of an open clause was there.
     Else,

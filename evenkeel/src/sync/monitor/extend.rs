@@ -63,7 +63,7 @@ pub struct Extend<S: Set, E: Set> {
 /// The future of [`Held::extend_until`], which has an example.
 ///
 /// # Cancel safety
-/// As [`Extend`]. Its `until` is dropped with it.
+/// As [`Extend`]. Its `until` is dropped with it, or before it returns the hold.
 ///
 /// # Panics
 /// As [`Extend`].

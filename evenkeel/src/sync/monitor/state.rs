@@ -137,7 +137,7 @@ impl State {
         self.call == Some(CONTINUES)
     }
 
-    #[cold]
+    #[inline(always)]
     pub(super) fn forget_call(&mut self) {
         self.call = None;
     }

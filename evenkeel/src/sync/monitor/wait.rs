@@ -207,7 +207,11 @@ unsafe fn begin(
             urgent
         }
         None if single && !state.is_reserved() => state.release(),
-        None => return false,
+        None => {
+            // The wait ends the call: what breaks off from here on does not break it.
+            state.forget_call();
+            return false;
+        }
     };
     drop(state);
     if let Some(next) = next {
