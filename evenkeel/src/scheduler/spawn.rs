@@ -53,16 +53,19 @@ pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(Birth) -> (Runnable,
 #[inline]
 fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let shared = context.shared();
-    let is_aborting = shared.phase() >= Phase::Aborting;
-    if is_aborting && shared.phase() == Phase::Over {
-        // A hook at the end of a worker spawns. Another worker could steal the task, and give it
-        // back to a home that has left.
-        return refused(make);
-    }
     let me = context.seat.me();
     let room = room(context.seat.registered_count());
     let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
     let (task, handle) = make(birth);
+    if shared.phase() >= Phase::Aborting {
+        if shared.phase() == Phase::Over {
+            // A hook at the end of a worker spawns. Another worker could steal the task, and give
+            // it back to a home that has left.
+            cancel(task);
+            return handle;
+        }
+        run::abort_queued(&task);
+    }
     let spawned = &context.counters().spawned;
     spawned.count_ordered();
     if spawned.get().is_multiple_of(SPAWNS) {
@@ -70,9 +73,6 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
         run::take_back(context);
     }
     task.set_last(me);
-    if is_aborting {
-        run::abort_queued(&task);
-    }
     let ready = context.seat.push_new(task, context.now.get());
     wake::after_push(context, ready);
     // Once more, after the push; the first look has loaded the line.
@@ -148,9 +148,15 @@ fn cancel_if_late(shared: &Shared) {
 pub(crate) fn refused<R>(make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
     let (task, handle) = make(birth);
+    cancel(task);
+    handle
+}
+
+/// Cancels a task that no processor has.
+#[cold]
+fn cancel(task: Runnable) {
     run::abort_queued(&task);
     run::run_elsewhere(task);
-    handle
 }
 
 /// Returns the layout of the next task of a processor that has `tasks` tasks.
