@@ -67,8 +67,9 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
+    /// A relief would poll a task of a worker whose core the system has taken.
     fn runtime(workers: usize) -> Runtime {
-        crate::Builder::new().workers(workers).build().unwrap()
+        crate::Builder::new().workers(workers).reliefs(0).build().unwrap()
     }
 
     #[test]
