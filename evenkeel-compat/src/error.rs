@@ -7,8 +7,8 @@ use std::io;
 /// Why the Tokio runtime of this crate cannot be started. Returned by
 /// [`try_handle`](crate::try_handle).
 ///
-/// The next call tries again.
-#[derive(Debug)]
+/// The next call tries again. `Debug` says what `Display` does, for `unwrap` and for a `main` that
+/// returns it.
 #[non_exhaustive]
 pub enum StartError {
     /// The operating system refuses a thread.
@@ -29,6 +29,12 @@ impl fmt::Display for StartError {
                 "the system refuses a Tokio runtime: {source}; a limit on open files may be reached"
             ),
         }
+    }
+}
+
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StartError({self})")
     }
 }
 

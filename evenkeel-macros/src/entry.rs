@@ -5,12 +5,14 @@
 //! declared return type take part in the inference and the coercions of the body. The macro does
 //! not parse the body, so the compiler reports errors in it as usual.
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Result, Signature, Token, Visibility};
 
 use crate::options::Options;
+
+const BODY: &str = "expected the body of the `async fn`, in braces";
 
 /// The two attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,17 @@ impl Parse for Function {
         if !words && !input.peek(Token![extern]) {
             return Err(input.error("expected an `async fn`"));
         }
-        Ok(Self { attributes, visibility, signature: input.parse()?, body: input.parse()? })
+        let signature = input.parse()?;
+        let body = match input.parse()? {
+            TokenTree::Group(body)
+                // A block that is an argument of `macro_rules!` has no delimiters around it.
+                if matches!(body.delimiter(), Delimiter::Brace | Delimiter::None) =>
+            {
+                body
+            }
+            other => return Err(Error::new(other.span(), BODY)),
+        };
+        Ok(Self { attributes, visibility, signature, body })
     }
 }
 
@@ -199,6 +211,12 @@ mod tests {
     fn a_body_that_makes_no_sense_is_left_to_the_compiler() {
         let code = expanded(Kind::Main, "", "async fn main() { let let }");
         assert!(code.contains("let let") && !code.contains("compile_error"), "{code}");
+    }
+
+    #[test]
+    fn a_function_without_a_body_is_refused() {
+        refused(Kind::Test, "", "async fn f();", BODY, "");
+        refused(Kind::Test, "", "async fn f() [1]", BODY, "");
     }
 
     #[test]

@@ -28,6 +28,10 @@ fn implementation(item: DeriveInput) -> syn::Result<TokenStream> {
             "an operation has no fields: its body captures the arguments",
         ));
     }
+    let attributes = operations.variants.iter().flat_map(|variant| &variant.attrs);
+    if let Some(entry) = { attributes }.find(|attribute| attribute.path().is_ident("entry")) {
+        return Err(Error::new_spanned(entry, "`entry` stands beside the `enum`, for all of it"));
+    }
     let library = Options::of_entry(&item.attrs)?.library();
     let (name, numbers) = (&item.ident, 0_u32..);
     let variants = operations.variants.iter().map(|variant| &variant.ident);
@@ -90,6 +94,15 @@ mod tests {
                 "no fields",
             ),
             (quote!(enum Op { #(#many),* }), "at most 63"),
+            (
+                quote!(
+                    enum Op {
+                        #[entry(crate = "ek")]
+                        Put,
+                    }
+                ),
+                "beside the `enum`",
+            ),
         ];
         for (item, reason) in cases {
             let expanded = expand(item).to_string();

@@ -83,11 +83,13 @@ impl Options {
         let mut options = Self::default();
         for entry in attributes.iter().filter(|attribute| attribute.path().is_ident("entry")) {
             entry.parse_args_with(|input: ParseStream<'_>| {
-                let key = input.call(Ident::parse_any)?;
+                let key = input.call(Ident::parse_any);
+                let key = key.map_err(|fault| Error::new(fault.span(), ENTRY))?;
                 if key != "crate" {
                     return Err(Error::new(key.span(), ENTRY));
                 }
                 let library = value(&key, input, CRATE, library)?;
+                input.parse::<Option<Token![,]>>()?;
                 once(&key, options.library.replace(library).is_some())
             })?;
         }
@@ -146,7 +148,12 @@ fn value<T>(
     input.parse::<Token![=]>().map_err(|_| fault())?;
     // Reads a whole expression, so that the error marks all of `-1` and not just the minus sign.
     let value: Expr = input.parse().map_err(|_| fault())?;
-    let accepted = match &value {
+    let mut plain = &value;
+    // An argument of `macro_rules!` comes in a group without delimiters.
+    while let Expr::Group(group) = plain {
+        plain = &group.expr;
+    }
+    let accepted = match plain {
         Expr::Lit(ExprLit { lit, .. }) => accept(lit),
         _ => None,
     };

@@ -26,7 +26,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Clones are cheap, and are the same exporter with settings of their own. Have one exporter of a
 /// runtime, and clones of it, for a recorder: the exporter remembers the times that it has
 /// recorded, so that none goes back. A second one beside it does not know them. It keeps no runtime
-/// alive, and can be used when its runtime is over: then it records the final counts.
+/// alive, and can be used when its runtime is over: then it records the
+/// final counts, and workers that go on sleeping.
 ///
 /// # Examples
 /// ```

@@ -52,6 +52,10 @@
 //! histogram_quantile(0.99, sum by (le) (rate(evenkeel_sockets_delays_seconds_bucket[5m])))
 //! ```
 //!
+//! A recorder that appends `_total` to the name of each counter, as that of Prometheus does with
+//! `with_recommended_naming`, appends it to these two as well, and no query by the plain names
+//! finds them.
+//!
 //! There is no `_sum`, because the runtime has none: a mean cannot be computed.
 //!
 //! # Which recorder

@@ -4,6 +4,7 @@
 //! On a real clock the tests assert only that nothing is early. The suite measures lateness.
 
 use common::counting::Counting;
+use common::panics::Alarm;
 use common::runtime::runtime;
 use common::until::until;
 use common::watchdog::watchdog;
@@ -25,6 +26,7 @@ use std::thread;
 
 mod common {
     pub(crate) mod counting;
+    pub(crate) mod panics;
     pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod watchdog;
@@ -471,6 +473,21 @@ async fn ticks_after(policy: MissedTicks, busy: u32) -> Vec<u128> {
 }
 
 #[test]
+fn an_interval_is_reset_though_its_waiter_s_waker_panics() {
+    let _watchdog = watchdog();
+    paused(1).block_on(async {
+        let start = Instant::now();
+        let mut interval = interval(Duration::MAX);
+        interval.tick().await;
+        // The next tick is beyond what an instant holds.
+        let alarm = Waker::from(Arc::new(Alarm));
+        assert!(interval.poll_tick(&mut Context::from_waker(&alarm)).is_pending());
+        interval.reset_at(start + 2 * SEC);
+        assert_eq!(interval.tick().await, start + 2 * SEC);
+    });
+}
+
+#[test]
 fn intervals_follow_their_policy() {
     let _watchdog = watchdog();
     paused(1).block_on(async {
@@ -482,6 +499,8 @@ fn intervals_follow_their_policy() {
         }
         assert_eq!(ticks_after(Delay, 1_300).await, [0, 1_000, 2_300, 3_300, 4_300, 5_300]);
         assert_eq!(ticks_after(Restart, 3_300).await, [0, 1_000, 4_300, 5_300, 6_300, 7_300]);
+        // The tick of two seconds is seen when that of three is due, so it was missed.
+        assert_eq!(ticks_after(Restart, 2_000).await[..4], [0, 1_000, 3_000, 4_000]);
         assert_eq!(ticks_after(Burst, 3_300).await, [0, 1_000, 4_300, 4_300, 4_300, 5_000]);
         assert_eq!(ticks_after(Delay, 3_300).await, [0, 1_000, 4_300, 5_300, 6_300, 7_300]);
         assert_eq!(ticks_after(Skip, 3_300).await, [0, 1_000, 4_300, 5_000, 6_000, 7_000]);

@@ -32,8 +32,10 @@ pub struct Server {
 pub struct Report {
     /// Those that came to their own end.
     pub completed: usize,
-    /// The errors and panics of those that ended by one.
-    pub failed: Vec<String>,
+    /// Those that ended by an error or a panic.
+    pub failed: usize,
+    /// The error or panic of the last of these. All of them would fill the memory of a server.
+    pub last_failure: Option<String>,
     /// Those that were still alive at the end of the grace, also inside a poll that did not return.
     pub cut: usize,
 }
@@ -130,22 +132,27 @@ impl Report {
     pub fn count(&mut self, ended: Result<Result<(), Fault>, JoinError>) {
         match ended {
             Ok(Ok(())) => self.completed += 1,
-            Ok(Err(error)) => self.failed.push(error.to_string()),
+            Ok(Err(error)) => self.count_failed(error.to_string()),
             Err(error) if error.is_cancelled() => self.cut += 1,
-            Err(error) => self.failed.push(error.to_string()),
+            Err(error) => self.count_failed(error.to_string()),
         }
+    }
+
+    fn count_failed(&mut self, failure: String) {
+        self.failed += 1;
+        self.last_failure = Some(failure);
     }
 
     /// Panics unless all connections but `failed` of them came to their own ends.
     #[track_caller]
     pub fn assert(&self, failed: usize) {
-        assert_eq!((self.failed.len(), self.cut), (failed, 0), "{:?}", self.failed);
+        assert_eq!((self.failed, self.cut), (failed, 0), "{:?}", self.last_failure);
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (completed, failed, cut) = (self.completed, self.failed.len(), self.cut);
+        let (completed, failed, cut) = (self.completed, self.failed, self.cut);
         write!(f, "{completed} connections completed, {failed} failed, {cut} cut")
     }
 }

@@ -20,7 +20,8 @@ pub(crate) const MOST_WORKERS: usize = 1_024;
 pub(crate) const MOST_RELIEFS: usize = 1_024;
 
 /// Why a runtime cannot be built.
-#[derive(Debug)]
+///
+/// `Debug` says what `Display` does, for `unwrap` and for a `main` that returns it.
 #[non_exhaustive]
 pub enum BuildError {
     /// The number of workers is not between 1 and 1,024.
@@ -117,6 +118,12 @@ impl fmt::Display for BuildError {
                  topology of cores that this process may use"
             ),
         }
+    }
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BuildError({self})")
     }
 }
 

@@ -77,7 +77,9 @@ macro_rules! task_local {
 /// a [current-thread](crate::Builder::new_current_thread) runtime whose `block_on` is called there.
 ///
 /// While a poll waits in [`fork_join`](crate::fork_join), its thread runs other closures, which
-/// find the value of the scope that waits. Closures that run on other threads find none.
+/// find the value of the scope that waits. Closures that run on other threads find none. While it
+/// waits inside a closure of [`with`](Self::with), they cannot enter a scope of the same key, and
+/// panic: fork outside of `with`, on what [`get`](Self::get) returns.
 ///
 /// # Cost
 /// Each poll of a scope moves the value twice, and allocates nothing. A large value goes into a box
@@ -341,7 +343,10 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
         let (key, value, mut future) = self.parts();
         let polled = key.enter(value, || {
             let inner = future.as_mut().as_pin_mut();
-            let inner = inner.expect("`LocalKey::scope`: the future is polled after its end");
+            let inner = inner.expect(
+                "the future of `LocalKey::scope` is polled again after its end: keep its output, \
+                 and poll it no more",
+            );
             let polled = inner.poll(cx);
             if polled.is_ready() {
                 future.set(None);

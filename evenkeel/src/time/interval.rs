@@ -2,6 +2,7 @@
 
 use super::sleep::{Sleep, sleep_until};
 use super::{Duration, Instant};
+use crate::primitives::unwind::wake_all;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -10,8 +11,9 @@ use std::task::{Context, Poll, Waker, ready};
 ///
 /// [`Burst`](Self::Burst), [`Delay`](Self::Delay) and [`Skip`](Self::Skip) are those of Tokio's
 /// `MissedTickBehavior`, but that with Tokio's `Skip` too no tick is missed within 5 ms. A tick is
-/// missed if the next one is due before it is seen. For all policies but `Delay`, a late tick that
-/// is not missed does not change the next one. After a missed tick, the four policies differ.
+/// missed if the next one is due by the time that it is seen. For all policies but `Delay`, a late
+/// tick that is not missed does not change the next one. After a missed tick, the four policies
+/// differ.
 ///
 /// # Examples
 /// ```
@@ -302,9 +304,7 @@ impl Interval {
     /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.sleep.as_mut().reset_for_waiter(deadline);
-        if let Some(waiter) = self.waiter.take() {
-            waiter.wake();
-        }
+        wake_all(self.waiter.take());
     }
 
     /// Returns the time between two ticks.

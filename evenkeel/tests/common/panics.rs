@@ -1,7 +1,9 @@
-//! What panics say, and a value that panics.
+//! What panics say, and values that panic.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::task::Wake;
 
 /// Returns the text of a panic's payload, or none if it is no text.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
@@ -23,5 +25,15 @@ pub(crate) struct Bomb(pub(crate) &'static str);
 impl Drop for Bomb {
     fn drop(&mut self) {
         panic_any(self.0);
+    }
+}
+
+/// A waker that panics when it wakes.
+#[allow(dead_code, reason = "some tests have no waker that panics")]
+pub(crate) struct Alarm;
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        panic_any("the waker panics");
     }
 }

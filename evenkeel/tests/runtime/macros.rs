@@ -28,6 +28,25 @@ async fn a_clock_may_stand_at_the_start() {
     assert_eq!(start.elapsed(), Duration::from_secs(300));
 }
 
+/// The same test on several numbers of workers, by the arguments of another macro.
+macro_rules! tests_on {
+    ($($name:ident: $workers:literal $paused:expr, $body:block)*) => { $(
+        #[evenkeel::test(workers = $workers, start_paused = $paused)]
+        async fn $name() $body
+    )* };
+}
+
+tests_on! {
+    options_and_body_may_come_from_a_macro: 1 true, {
+        let _watchdog = watchdog();
+        assert_eq!(evenkeel::Handle::current().metrics().processors.len(), 1);
+    }
+    also_for_other_workers: 3 false, {
+        let _watchdog = watchdog();
+        assert_eq!(evenkeel::Handle::current().metrics().processors.len(), 3);
+    }
+}
+
 mod parts {
     pub(super) use ::evenkeel as runtime;
 }

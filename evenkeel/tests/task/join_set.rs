@@ -1,7 +1,7 @@
 //! Sets of tasks: outputs in the order in which tasks finish, errors, aborts, and drops midway.
 
 use crate::common::counting::Counting;
-use crate::common::panics::message;
+use crate::common::panics::{Alarm, message};
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -226,6 +226,22 @@ fn shutdown_waits_until_all_are_gone() {
             assert_eq!(Arc::strong_count(&held), 1);
         });
     }
+}
+
+#[test]
+fn a_joiner_s_waker_that_panics_keeps_no_task_out() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let complete = runtime.spawn(async { 7 });
+    until(|| complete.is_finished());
+    let mut set = JoinSet::new();
+    let waiting = set.insert(runtime.spawn(pending()));
+    let alarm = Waker::from(Arc::new(Alarm));
+    assert!(set.poll_join_next(&mut Context::from_waker(&alarm)).is_pending());
+    set.insert(complete);
+    let next = runtime.block_on(set.join_next());
+    assert!(matches!(next, Some(Ok(7))), "{next:?}");
+    waiting.abort();
 }
 
 #[test]

@@ -119,7 +119,7 @@ async fn main() -> Result<(), Fault> {
     assert!(bucket("+Inf") > 0.0);
 
     let report = server.stop().await;
-    assert_eq!((report.failed.len(), report.cut), (0, 0), "{:?}", report.failed);
+    assert_eq!((report.failed, report.cut), (0, 0), "{:?}", report.last_failure);
     let series = second.0.lines().filter(|line| line.starts_with("evenkeel_")).count();
     println!("prometheus: 50 requests, two pages of {series} series; {report}");
     Ok(())

@@ -67,7 +67,7 @@ async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault>
         report.count(ended);
     }
     connection.close(0_u32.into(), b"stop");
-    report.failed.pop().map_or(Ok(()), |error| Err(error.into()))
+    report.last_failure.take().map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Accepts connections until the server stops, and gives them time to end.

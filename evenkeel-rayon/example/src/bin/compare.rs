@@ -58,7 +58,8 @@ fn compare() -> Result<(), String> {
         }
     }
     // Both sides determine it in the same way.
-    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+    let asked = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let asked = asked("RAYON_NUM_THREADS").or_else(|| asked("RAYON_RS_NUM_CPUS"));
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.filter(|&threads| threads > 0).unwrap_or_else(cores);
     println!(

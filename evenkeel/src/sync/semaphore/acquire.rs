@@ -175,11 +175,16 @@ impl<D: Send> Future for Take<'_, D> {
         match self.node.progress() {
             Progress::New => self.begin(context.waker(), false),
             Progress::Yielded => self.begin_again(context.waker()),
+            // A grant after this look wakes the task once more.
+            Progress::Waiting if self.node.waits_for(context.waker()) => Poll::Pending,
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
             Progress::Granted => self.taken(unsafe { self.node.take() }),
             Progress::Done => {
-                panic!("a future of a semaphore is polled again after it has returned its permit")
+                panic!(
+                    "a future of `Semaphore::acquire` or `take` is polled again after it has \
+                     returned its permit: keep the permit, and poll the future no more"
+                )
             }
         }
     }

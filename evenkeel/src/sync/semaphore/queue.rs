@@ -115,6 +115,12 @@ impl<D> Node<D> {
         })
     }
 
+    /// Returns whether it waits with a waker of the same evenkeel task as `waker`.
+    #[inline(always)]
+    pub(super) fn waits_for(&self, waker: &Waker) -> bool {
+        self.word.is_of_task::<WordWaker>(waker)
+    }
+
     /// The task that waits.
     ///
     /// # Safety

@@ -1,5 +1,6 @@
 //! The line of finished tasks, and the wakers that append to it. The [set](super) has the protocol.
 
+use crate::primitives::unwind::wake_all;
 use crate::primitives::{Mutex, lock};
 use crate::raw_task::id::Id;
 use std::collections::VecDeque;
@@ -38,9 +39,7 @@ impl Finished {
             state.line.push_back(member);
             state.joiner.take()
         };
-        if let Some(joiner) = joiner {
-            joiner.wake();
-        }
+        wake_all(joiner);
     }
 
     /// Moves the line into `batch`, which is empty. Returns whether there was one.
