@@ -193,12 +193,12 @@ fn tokio_notify(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell>
 
 fn async_lock(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     match (bench, variant) {
-        (Bench::Mutex, _) => entries!(host::Tokio, AsyncLock, monitors),
+        (Bench::Mutex, _) => entries!(Evenkeel, AsyncLock, monitors),
         (Bench::Schedint, Variant::Waiter) => {
-            signals!(host::Tokio, AsyncLock, monitors, Role::Waiter)
+            signals!(Evenkeel, AsyncLock, monitors, Role::Waiter)
         }
-        (Bench::Schedint, _) => signals!(host::Tokio, AsyncLock, monitors, Role::Signaller),
-        (Bench::Contended, _) => contention!(host::Tokio, AsyncLock),
+        (Bench::Schedint, _) => signals!(Evenkeel, AsyncLock, monitors, Role::Signaller),
+        (Bench::Contended, _) => contention!(Evenkeel, AsyncLock),
         _ => None,
     }
 }
@@ -206,9 +206,9 @@ fn async_lock(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
 fn flume(bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     match (bench, variant, monitors) {
         (Bench::Schedext, Variant::Acceptor, 1) => {
-            Some(calls!(host::Tokio, rendezvous::Flume, Meeting::Acceptor))
+            Some(calls!(Evenkeel, rendezvous::Flume, Meeting::Acceptor))
         }
-        (Bench::Schedext, _, 1) => Some(calls!(host::Tokio, rendezvous::Flume, Meeting::Caller)),
+        (Bench::Schedext, _, 1) => Some(calls!(Evenkeel, rendezvous::Flume, Meeting::Caller)),
         _ => None,
     }
 }

@@ -57,7 +57,8 @@ impl Family for Concurrency {
         its type erased. In contended, tight parties enter again at once, and yielding ones \
         yield before. Its longest wait is that of any party until it is inside. call, a plain \
         call, guards nothing and is not compared. tokio-notify is two Notify in turns, without a \
-        monitor.";
+        monitor. async-lock and flume are measured in evenkeel's tasks; those of Tokio yield by \
+        hand.";
 
     type Peer = Peer;
     type Options = Options;

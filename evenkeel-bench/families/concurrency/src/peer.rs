@@ -10,13 +10,13 @@ named! {
         /// This project.
         Evenkeel = "evenkeel": "this project's tasks, coroutines and monitors",
         /// Tokio.
-        Tokio = "tokio": "Tokio's tasks, Mutex with Notify, mpsc with oneshot",
+        Tokio = "tokio": "Tokio's tasks, Mutex with Notify, mpsc with oneshot; yields by hand",
         /// Tokio's `Notify` without a monitor.
         TokioNotify = "tokio-notify": "two of Tokio's Notify in turns, without a monitor",
         /// async-lock and event-listener.
-        AsyncLock = "async-lock": "async-lock's Mutex with event-listener, in Tokio's tasks",
+        AsyncLock = "async-lock": "async-lock's Mutex with event-listener, in this project's tasks",
         /// flume.
-        Flume = "flume": "flume's channel of capacity 0, in Tokio's tasks",
+        Flume = "flume": "flume's channel of capacity 0, in this project's tasks",
         /// genawaiter.
         Genawaiter = "genawaiter": "genawaiter's coroutines",
         /// corosensei.
