@@ -14,6 +14,8 @@ use crate::analysis::tables::Table;
 use crate::publications::statement::{CHANCE, all, are_above, are_at_most, ratios};
 use suite::affinity;
 use suite::interrupt;
+use suite::kit::patience::PATIENCE;
+use suite::kit::served;
 use suite::output::note;
 use suite::summary::Summary;
 use suite::words;
@@ -126,8 +128,8 @@ fn executable(messages: &str) -> Option<String> {
 /// Runs a job, and returns what its first rank has printed.
 fn job(program: &str, ranks: usize) -> anyhow::Result<String> {
     let [workers, actors, pings] = [WORKERS / ranks, ACTORS, PINGS].map(|one| one.to_string());
-    let output = Command::new("mpiexec")
-        .args(["-n", &ranks.to_string(), program, "--workers", &workers])
+    let mut job = Command::new("mpiexec");
+    job.args(["-n", &ranks.to_string(), program, "--workers", &workers])
         .args(["--actors-per-worker", &actors, "--pings", &pings])
         // A machine may have fewer cores than ranks, and a container runs as root.
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -136,12 +138,9 @@ fn job(program: &str, ranks: usize) -> anyhow::Result<String> {
         .env("OMPI_MCA_hwloc_base_binding_policy", "none")
         // A rank with one worker offers its core itself, as the page of evenkeel-mpi says; of one
         // with several the thread for MPI does better if it yields. A single rank has no messages.
-        .env("OMPI_MCA_mpi_yield_when_idle", if WORKERS / ranks == 1 { "0" } else { "1" })
-        .output()
-        .context("cannot start mpiexec")?;
-    let ended = output.status.success();
-    ensure!(ended, "a job of {ranks} ranks failed: {}", last_lines(&output.stderr));
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        .env("OMPI_MCA_mpi_yield_when_idle", if WORKERS / ranks == 1 { "0" } else { "1" });
+    let failed = || format!("a job of {ranks} ranks failed");
+    served::output(&mut job, PATIENCE).with_context(failed)
 }
 
 fn last_lines(text: &[u8]) -> String {

@@ -3,8 +3,8 @@
 //! Roles: the handler of the signal, on a thread of its own, and the session. The session says when
 //! it begins to measure; from then on the handler leaves the end to the session, once. The session
 //! checks for a signal after each run, and ends as after a failure: with its tables and its report.
-//! A second signal ends the process at once, and so does a signal before the session measures; no
-//! other way ends a run that hangs.
+//! A second signal ends the process at once, and so does a signal before the session measures. A
+//! run that hangs ends by its own [patience](crate::kit::patience), or by the second signal.
 //!
 //! The first signal loses nothing, for only the session touches the measurements. After the second
 //! one there are no tables and no page. A session with a file for each family has then written each

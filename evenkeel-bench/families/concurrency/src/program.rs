@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::bench::{Bench, Variant};
 use suite::kit::go;
+use suite::kit::served;
 use suite::kit::toolchain::{self, Workshop};
 
 /// The language of a peer.
@@ -80,19 +81,18 @@ impl Program {
         Ok(Program { workshop })
     }
 
-    /// Makes `n` rounds and returns their time, which should be about `expected`.
+    /// Makes `n` rounds and returns their time.
     pub(crate) fn run(
         &self,
         bench: Bench,
         variant: Variant,
         monitors: usize,
         n: u64,
-        expected: Duration,
         patience: Duration,
     ) -> anyhow::Result<Duration> {
         let mut command = Command::new(self.workshop.path(PROGRAM));
         command.args([bench.name(), variant.name(), &monitors.to_string(), &n.to_string()]);
-        let line = toolchain::answer(&mut command, expected, patience)?;
+        let line = served::output(&mut command, patience)?;
         let Answer { seconds } =
             serde_json::from_str(&line).with_context(|| format!("it printed `{}`", line.trim()))?;
         Ok(Duration::from_secs_f64(seconds))

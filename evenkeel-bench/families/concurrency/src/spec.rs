@@ -123,7 +123,7 @@ impl Programs {
             Cell::Rounds(run) => patiently(expected + patience, move || run(n)).map(rounds),
             Cell::Program(language) => {
                 let program = self.get(language)?;
-                program.run(bench, variant, monitors, n, expected, patience).map(rounds)
+                program.run(bench, variant, monitors, n, expected + patience).map(rounds)
             }
             Cell::Contended(run) => {
                 let yields = variant == Variant::Yielding;

@@ -83,13 +83,13 @@ fn every_cell_of_a_program_runs_where_its_compiler_is_found() {
                 continue;
             }
             for n in [1, 300] {
-                let run = || program.run(bench, variant, monitors, n, Duration::ZERO, LONG);
+                let run = || program.run(bench, variant, monitors, n, LONG);
                 let start = Instant::now();
                 let took = confined(1, run).unwrap();
                 assert!(is_part(took, start), "{peer} {bench} {variant}: {took:?}");
             }
         }
-        let refused = program.run(Bench::Contended, Variant::Tight, 1, 5, Duration::ZERO, LONG);
+        let refused = program.run(Bench::Contended, Variant::Tight, 1, 5, LONG);
         let error = refused.unwrap_err().to_string();
         assert!(error.contains("no such experiment: contended"), "{error}");
     }

@@ -24,6 +24,8 @@ use suite::case::{Case, Fields};
 use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Found, Has, Ran};
+use suite::kit::fault::Fault;
+use suite::kit::patience::{PATIENCE, patiently};
 use suite::named::{NAMELESS, named_twice};
 use suite::output::note;
 use suite::rows::Row;
@@ -119,9 +121,6 @@ impl Size {
         })
     }
 }
-
-/// The longest time of a run on a user's request in a process of its own.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The most rounds of a session: its largest sizes take seconds.
 const MOST_ROUNDS: usize = 5;
@@ -361,6 +360,11 @@ fn turn(spec: &Spec, peer: Name, ready: &mut Ready) -> anyhow::Result<Option<Run
 
 /// Runs the program once in this process. The time excludes the start and the end of the runtime.
 fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
+    let spec = spec.clone();
+    patiently(PATIENCE, move || run(name, &spec).map_err(Fault::Other))
+}
+
+fn run(name: Name, spec: &Spec) -> anyhow::Result<Run> {
     if let Some(locality) = name.locality() {
         return Ok(on(placed(spec.workers, locality)?, spec));
     }

@@ -8,6 +8,7 @@ use suite::case::{Case, Fields};
 use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
+use suite::kit::served::Wordless;
 use suite::named::NAMELESS;
 use suite::power;
 use suite::quantity::{Better, Drawn, Quantity, Read};
@@ -139,7 +140,10 @@ impl Family for Growth {
     }
 
     fn once(&self, spec: &Spec, peer: Name, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
-        let figures = probe::call(&Spec { seed, ..*spec }, peer)?;
+        let figures = match probe::call(&Spec { seed, ..*spec }, peer) {
+            Err(error) if is_out_of_memory(&error) => return Ok(Ran::GaveUp(error.to_string())),
+            figures => figures?,
+        };
         Ok(Ran::Done(match figures {
             Figures::Moves(moves::Figures { move_ns: None, chase_ns }) => {
                 return Ok(Ran::Unfinished(Fields::new().with("chase_ns", chase_ns)));
@@ -232,6 +236,11 @@ fn powers(rows: &[&Row<'_>], (bench, variant, workers): (&str, &str, usize)) -> 
             parts.join("; ")
         )
     })
+}
+
+/// Returns whether the process has ended as one does that takes more memory than there is.
+fn is_out_of_memory(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(Wordless::was_killed)
 }
 
 impl family::Spec for Spec {

@@ -17,7 +17,8 @@ use crate::delays::Delays;
 use crate::peer::Peer;
 use crate::{BLOCK, BLOCK_EVERY, COMPUTE, Outcome, Spec, WARM_UP};
 use suite::kit::fault::Fault;
-use suite::kit::toolchain::{self, Workshop};
+use suite::kit::served;
+use suite::kit::toolchain::Workshop;
 
 /// How far a program may exceed its measured time and its patience: its own limit for tasks to end
 /// is 10 s, and a virtual machine starts and warms up.
@@ -76,7 +77,7 @@ impl Program {
             Tool::Java(machine) => machine.command(&self.workshop, spec.workers),
         };
         command.args(arguments(spec));
-        let line = toolchain::answer(&mut command, spec.time, spec.patience + GRACE)?;
+        let line = served::output(&mut command, spec.time + spec.patience + GRACE)?;
         let line: Line = serde_json::from_str(&line)
             .with_context(|| format!("the program printed `{}`", line.trim()))?;
         let Line { seconds, wakes, spawns, sender_us } = line;

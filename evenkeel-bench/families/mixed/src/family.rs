@@ -16,6 +16,7 @@ use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
 use suite::kit::fault::Fault;
+use suite::kit::patience::{PATIENCE, patiently};
 use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::quantity::{Better, Drawn, Quantity};
 use suite::summary::Summary;
@@ -137,10 +138,11 @@ impl Family for Mixed {
 
     fn once(&self, spec: &Spec, peer: Name, plain: &mut Plain, seed: u64) -> anyhow::Result<Ran> {
         let spec = Spec { seed, ..spec.clone() };
-        let outcome = match peer {
-            Name::Evenkeel => run::<Evenkeel>(&spec, plain.right),
-            Name::RayonTokio => run::<RayonTokio>(&spec, plain.right),
-        }?;
+        let right = plain.right;
+        let outcome = patiently(spec.time + PATIENCE, move || match peer {
+            Name::Evenkeel => run::<Evenkeel>(&spec, right),
+            Name::RayonTokio => run::<RayonTokio>(&spec, right),
+        })?;
         Ok(Ran::Done(figures(&outcome, plain)?))
     }
 }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::peer::Peer;
 use super::{Bench, Outcome, Spec};
 use suite::kit::fault::Fault;
+use suite::kit::served;
 use suite::kit::toolchain::{self, Workshop};
 
 /// The program's files, as they lie under `peers/go`.
@@ -70,7 +71,7 @@ impl Go {
         ensure!(has(spec.bench), "{peer} has no experiment `{}`", spec.bench);
         let mut command = Command::new(self.workshop.path(PROGRAM));
         command.args(arguments(peer, spec));
-        let line = toolchain::answer(&mut command, spec.time, spec.patience + GRACE)?;
+        let line = served::output(&mut command, spec.time + spec.patience + GRACE)?;
         let printed: Line = serde_json::from_str(&line)
             .with_context(|| format!("the Go peer printed `{}`", line.trim()))?;
         Ok(Outcome {

@@ -10,6 +10,7 @@ use suite::case::{Case, Fields};
 use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
+use suite::kit::patience::{PATIENCE, patiently};
 use suite::quantity::{Better, Drawn, Quantity};
 
 /// The family, of one experiment.
@@ -77,14 +78,16 @@ impl Family for Timers {
 
     fn once(&self, spec: &Spec, peer: Name, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
         let spec = Spec { seed, ..spec.clone() };
-        let Outcome { seconds, timers, late } = match peer {
+        let Spec { variant, workers, time, .. } = spec;
+        let ran = patiently(time + PATIENCE, move || match peer {
             Name::Evenkeel => run::<Evenkeel>(&spec),
             Name::Tokio => run::<Tokio<false>>(&spec),
             Name::TokioOne => run::<Tokio<true>>(&spec),
-        }?;
+        });
+        let Outcome { seconds, timers, late } = ran?;
         let figures = Fields::new().with("ops", timers).with("seconds", seconds);
-        Ok(Ran::Done(if spec.variant.cancels() {
-            let each = seconds * 1e9 * spec.workers as f64 / timers.max(1) as f64;
+        Ok(Ran::Done(if variant.cancels() {
+            let each = seconds * 1e9 * workers as f64 / timers.max(1) as f64;
             figures.with("ns_per_timer", each)
         } else {
             let late = late.quantiles();

@@ -4,8 +4,11 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::de::DeserializeOwned;
+
+use super::patience::PATIENCE;
+use super::served;
 
 /// The test that stands for the binary when tests call it.
 static TEST: OnceLock<&str> = OnceLock::new();
@@ -27,11 +30,7 @@ pub fn of_test() -> Option<Vec<String>> {
 
 /// Runs a fresh process of this binary with these arguments, and parses what it prints.
 pub fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
-    let output = command(arguments)?.output().context("cannot start this binary afresh")?;
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let printed = served::output(&mut command(arguments)?, PATIENCE)?;
     let line = printed.lines().find_map(answer).unwrap_or(&printed);
     serde_json::from_str(line).context("the fresh process printed something else")
 }

@@ -8,6 +8,10 @@ use anyhow::{Context, anyhow};
 
 use crate::kit::fault::Fault;
 
+/// How long a run may take that sets itself no limit. An estimate: the longest, of ten million
+/// tasks, takes a minute.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
 /// Runs `work` on a thread of its own. If the work does not end within `patience`, because a part
 /// of it waits for ever, leaves the thread behind and returns an error.
 pub fn patiently<T: Send + 'static>(
@@ -25,7 +29,8 @@ pub fn patiently<T: Send + 'static>(
             Err(anyhow!("it panicked"))
         }
         Err(RecvTimeoutError::Timeout) => {
-            Err(anyhow!("it was still running after {patience:?}: a round or a message was lost"))
+            let why = "a wake, message or job was lost, or the run is too long";
+            Err(anyhow!("it was still running after {patience:?}: {why}"))
         }
     }
 }
@@ -41,7 +46,7 @@ mod tests {
             Ok(())
         };
         let error = patiently(Duration::from_millis(20), stuck).unwrap_err().to_string();
-        assert!(error.contains("a round or a message was lost"), "{error}");
+        assert!(error.contains("a wake, message or job was lost"), "{error}");
         let long = Duration::from_secs(30);
         let error = patiently(long, || Fault::check::<()>("odd")).unwrap_err().to_string();
         assert_eq!(error, "odd");

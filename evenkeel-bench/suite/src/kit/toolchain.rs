@@ -3,14 +3,13 @@
 //! Their source is part of this binary, so it needs no checkout.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Output, Stdio};
+use std::process::{self, Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{env, fs, io, thread};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use tempfile::TempDir;
 
 use crate::interrupt;
@@ -147,44 +146,6 @@ pub fn version(tool: &str, argument: &str) -> Option<String> {
     let output = Command::new(tool).arg(argument).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
-}
-
-/// Runs a program that prints one short line, and returns that line. The program takes at least
-/// `time`, and is killed if it takes more than `grace` longer.
-pub fn answer(command: &mut Command, time: Duration, grace: Duration) -> anyhow::Result<String> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot start the program")?;
-    let ended = wait(&mut child, time, grace)?;
-    let mut errors = String::new();
-    child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut errors)).transpose()?;
-    ensure!(ended, "the program was still running {grace:?} after its time");
-    ensure!(child.wait()?.success(), "{}", errors.trim());
-    let mut line = String::new();
-    child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut line)).transpose()?;
-    Ok(line)
-}
-
-/// Waits for the end of a program, which prints less than a pipe holds. Kills it, and returns
-/// `false`, if it takes longer than allowed.
-fn wait(child: &mut Child, time: Duration, grace: Duration) -> anyhow::Result<bool> {
-    let started = Instant::now();
-    // Checking takes a little of the core that the program runs on, so the checks begin when it may
-    // be done.
-    thread::sleep(time);
-    loop {
-        if child.try_wait()?.is_some() {
-            return Ok(true);
-        }
-        if started.elapsed() > time + grace {
-            child.kill()?;
-            child.wait()?;
-            return Ok(false);
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[cfg(test)]
