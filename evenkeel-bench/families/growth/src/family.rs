@@ -55,14 +55,14 @@ impl Family for Growth {
     const TITLE: &'static str = "Growth";
     const ABOUT: &'static str = "\
         Every run is a process of its own. A spawn counts until the task waits for the first \
-        time, a wake until it waits again, an end is its share of the runtime's; tasks are woken \
-        in a random order, a thousand at a time. The chase steps through as much memory in random \
-        order, and each step waits for the one before. Tasks move when a poll wakes them and goes on \
-        until they have run elsewhere, at a worker without work (steal) or with tasks that only \
-        yield (help): a move has its wake and its poll in it. Where none moves for half a second there \
-        is no figure. Timers are armed by one task and cancelled \
-        in a random order; fires are processor time. Memory is the growth of the resident set, \
-        with the allocator's share, and in small runs that of whole pages.";
+        time, a wake until it waits again, an end is its share of the runtime's, the handle that \
+        wakes it included; tasks are woken in a random order, a thousand at a time. The chase steps through as much \
+        memory in random order, and each step waits for the one before. Tasks move when a poll \
+        wakes them and goes on until they have run elsewhere, at a worker without work (steal) or \
+        with tasks that only yield (help): a move has its wake and its poll in it. Where none \
+        moves for half a second there is no figure. Timers are armed by one task and cancelled in \
+        a random order; fires are processor time. Memory is the growth of the resident set, with \
+        the allocator's share, and in small runs that of whole pages.";
 
     type Peer = Name;
     type Options = NoOptions;
