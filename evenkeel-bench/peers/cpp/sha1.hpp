@@ -1,12 +1,12 @@
-// The compression function of SHA-1 (FIPS 180-4), with the processor's own instructions where the
-// compiler may use them.
+// The compression function of SHA-1 (FIPS 180-4), by the processor's own instructions if `SHA` is
+// defined. Only these functions use them, and SSE4.1; all others run on every processor.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__SHA__) && defined(__SSE4_1__)
+#ifdef SHA
 #include <immintrin.h>
 #endif
 
@@ -15,19 +15,20 @@ using Block = std::array<std::uint32_t, 16>;
 
 inline constexpr Hash initial{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 
-#if defined(__SHA__) && defined(__SSE4_1__)
+#ifdef SHA
 
 namespace sha1 {
 
 // The instructions take the first of four words in the highest lane.
-inline __m128i load(const std::uint32_t* words) {
+[[gnu::target("sha,sse4.1")]] inline __m128i load(const std::uint32_t* words) {
     return _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words)), 0x1b);
 }
 
 // Four rounds and, from the fifth group on, the four words for them; then the remaining groups. `e`
 // is the state of four rounds ago: its first word, rotated, is the fifth word of the present state.
 template <int group>
-[[gnu::always_inline]] inline void rounds(__m128i& abcd, __m128i& e, __m128i (&words)[4]) {
+[[gnu::target("sha,sse4.1"), gnu::always_inline]]
+inline void rounds(__m128i& abcd, __m128i& e, __m128i (&words)[4]) {
     if constexpr (group < 20) {
         __m128i& next = words[group % 4];
         if constexpr (group >= 4) {
@@ -44,7 +45,7 @@ template <int group>
 }  // namespace sha1
 
 // The hash of a message that is one block long, its padding included.
-inline Hash sha1_of(const Block& block) {
+[[gnu::target("sha,sse4.1")]] inline Hash sha1_of(const Block& block) {
     const __m128i start = sha1::load(initial.data());
     const __m128i start_e = _mm_set_epi32(static_cast<int>(initial[4]), 0, 0, 0);
     __m128i words[4] = {sha1::load(&block[0]), sha1::load(&block[4]), sha1::load(&block[8]),

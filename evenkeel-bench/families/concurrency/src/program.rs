@@ -71,7 +71,7 @@ impl Program {
         let workshop = match language {
             Language::C => {
                 let workshop = Workshop::with("C", &C)?;
-                let flags = ["-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-pthread"];
+                let flags = ["-std=c11", "-O3", "-Wall", "-Wextra", "-pthread"];
                 let files = ["pthread.c", "-o", &toolchain::program(PROGRAM)];
                 workshop.build("C", &compiler(), flags.into_iter().chain(files))?;
                 workshop

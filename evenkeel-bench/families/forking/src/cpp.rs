@@ -40,8 +40,19 @@ const SOURCES: [(&str, &str); 15] = [
     ("uts.hpp", include_str!("../../../peers/cpp/uts.hpp")),
 ];
 
-/// The flags of all programs: the fastest code for this machine, with the same rounding as Rust's.
-const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=off"];
+/// The flags of all programs: fast code for any processor of this kind, with the same rounding as
+/// Rust's.
+const FLAGS: [&str; 3] = ["-std=c++17", "-O3", "-ffp-contract=off"];
+
+/// The flag for the processor's instructions for SHA-1, if it has those that the crate `sha1` looks
+/// for when it runs.
+fn sha() -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    let has = is_x86_feature_detected!("sha") && is_x86_feature_detected!("sse4.1");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has = false;
+    has.then_some("-DSHA")
+}
 
 /// How to install a compiler, if no package manager is known.
 pub(crate) const INSTALL: &str =
@@ -129,7 +140,8 @@ fn compile(
     let header = format!("-DPEER=\"{header}\"");
     let (from, to) = (format!("{source}.cpp"), toolchain::program(source));
     // Libraries come last: a linker searches them for symbols that are missing so far.
-    let arguments = FLAGS.iter().chain(flags).copied().chain([&*header, &from, "-o", &to]);
+    let flags = FLAGS.iter().chain(flags).copied().chain(sha());
+    let arguments = flags.chain([&*header, &from, "-o", &to]);
     workshop.errors(&compiler(), arguments.chain(library.iter().map(String::as_str)))
 }
 

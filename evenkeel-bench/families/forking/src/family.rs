@@ -132,11 +132,12 @@ impl Family for Forking {
         Milliseconds of the recursion, after one run to warm up, and the speed-up over plain calls \
         in the same language, those of the same row if it has any. Runtimes are compared by the \
         speed-up, because compilers differ in the leaves, and in plain calls, by more than \
-        runtimes do around them. The peers in C++ are compiled for this machine; Rust is compiled \
-        for all machines of its kind unless RUSTFLAGS says more. A fork's nanoseconds are those on \
-        one worker beyond plain calls. Execution, inflation, scheduling and idle time are sums \
-        over all workers, where a runtime reports them. Inflation is execution beyond that of one \
-        worker. A result that differs from that of plain calls is an error.";
+        runtimes do around them. Both languages are compiled for all processors of this kind, Rust \
+        unless RUSTFLAGS says more, and use instructions for SHA-1 where there are any. A \
+        fork's nanoseconds are those on one worker beyond plain calls. Execution, inflation, \
+        scheduling and idle time are sums over all workers, where a runtime reports them. \
+        Inflation is execution beyond that of one worker. A result that differs from that of \
+        plain calls is an error.";
 
     type Peer = Name;
     type Options = Options;

@@ -4,7 +4,7 @@
 //! Each is written once, generic over a [`Forker`](forker::Forker), and recurses by binary forks;
 //! the serial runtime makes plain calls instead. For all runtimes, leaves are not inlined into the
 //! recursion, and arrays begin at pages: both matter more than any runtime. The peers in [C++](cpp)
-//! have programs of their own, the same line by line.
+//! have programs of their own, with the same recursion, cut-offs, inputs and order of additions.
 
 // The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -110,7 +110,7 @@ fn compile(
     prefix: Option<&Path>,
 ) -> anyhow::Result<Option<String>> {
     let (from, to) = (format!("{source}.cpp"), program(source));
-    let flags = ["-std=c++17", level, "-march=native", &from, "-o", &to];
+    let flags = ["-std=c++17", level, &from, "-o", &to];
     let mut flags = flags.map(OsString::from).to_vec();
     // The compiler finds the system's prefixes itself.
     if let Some(prefix) = prefix.filter(|prefix| *prefix != Path::new("/usr")) {
