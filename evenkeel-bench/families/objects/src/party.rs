@@ -112,8 +112,8 @@ impl Party {
         self.wrong += u32::from(!done.right);
     }
 
-    /// Whether to yield to other tasks: once in 64 operations, as often as an entry into an object
-    /// does.
+    /// Whether to yield to other tasks: once in 64 operations, as often as an entry at an object's
+    /// home does. In place an entry does so after some microseconds.
     pub(super) fn gives_way(&self) -> bool {
         self.operations.is_multiple_of(64)
     }

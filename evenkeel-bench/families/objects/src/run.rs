@@ -23,7 +23,7 @@ use super::work::{
 use suite::kit::fault::Fault;
 use suite::misses::Misses;
 
-/// The time before the measured one, in which caches warm up.
+/// The time before the measured one, in which caches warm up. An estimate.
 pub(super) const WARM: Duration = Duration::from_millis(20);
 /// The same for a class that chooses by trial: a trial of both modes takes up to 60 ms, and there
 /// may be two.
@@ -109,12 +109,10 @@ fn counters<C: Choice>(run: &Run, counters: Counters<C>) -> Result<Outcome, Faul
     }
 }
 
-/// Runs a mode that every experiment has. Modes of some experiments only never reach this function.
+/// Runs a mode of operations on one object.
 fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
-        Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot | Mode::DashMap => {
-            by_threads::<_, Locked<S, SpinMutex<W::Value>>>(run, work)
-        }
+        Mode::Spin => by_threads::<_, Locked<S, SpinMutex<W::Value>>>(run, work),
         Mode::TasksParkingLot => by_locking_tasks::<_, Locked<S, Blocking<W::Value>>>(run, work),
         Mode::TasksArc => by_locking_tasks::<_, Locks<S::Lone<Blocking<W::Value>>>>(run, work),
         Mode::TasksRwLock => {
@@ -135,21 +133,28 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
         Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
             tasks::run::<W, S, _>(work, load, score, run.seed, entries::one::<W, S>)
         }),
+        Mode::Atomic | Mode::Mutex | Mode::ParkingLot | Mode::DashMap => unknown(run),
     }
+}
+
+/// Returns an error: a mode with another one's figures would mislead.
+fn unknown(run: &Run) -> Result<Outcome, Fault> {
+    Fault::check(format!("{} has no mode `{}`", run.spec.bench, run.mode))
 }
 
 /// The same as `with` for operations on two objects.
 fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::TasksArc => by_locking_tasks::<_, PairLocks<S::Lone<Blocking<W::Value>>>>(run, work),
-        Mode::TasksParkingLot | Mode::TasksRwLock => {
+        Mode::TasksParkingLot => {
             by_locking_tasks::<_, LockedPairs<S, Blocking<W::Value>>>(run, work)
         }
         Mode::OneThread => by_one_thread(run, work, lone::pair),
         Mode::InPlace | Mode::Home | Mode::Automatic => by_tasks(run, |load, score| {
             tasks::run::<W, S, _>(work, load, score, run.seed, entries::pair::<W, S>)
         }),
-        _ => by_threads::<_, LockedPairs<S, SpinMutex<W::Value>>>(run, work),
+        Mode::Spin => by_threads::<_, LockedPairs<S, SpinMutex<W::Value>>>(run, work),
+        _ => unknown(run),
     }
 }
 

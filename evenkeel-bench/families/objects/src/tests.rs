@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::bench::{Access, Bench, Mode, Popularity};
 use super::family::Objects;
 use super::party::Tally;
-use super::run::{Finished, TRIED, WARM, check};
+use super::run::{Finished, Run, TRIED, WARM, check, perform};
 use super::score::{Score, stretches};
 use super::spec::{Spec, Wanted, specs};
 use super::work::Held;
@@ -87,6 +87,22 @@ pub(crate) fn example() -> Measured {
     }
     let entry = &crate::ENTRY;
     Measured { records, ..Measured::nothing(entry) }
+}
+
+/// A mode that was added to an experiment's list alone has no figures, least of all another one's.
+#[test]
+fn a_mode_that_an_experiment_lacks_is_an_error() {
+    for (bench, mode) in [
+        (Bench::Heap, Mode::Atomic),
+        (Bench::Map, Mode::DashMap),
+        (Bench::Bank, Mode::ParkingLot),
+        (Bench::Bank, Mode::TasksRwLock),
+        (Bench::Bank, Mode::TasksShipping),
+    ] {
+        let spec = Spec { keys: 16, ..case(bench, 16) };
+        let error = perform(&Run { spec, mode, seed: 1 }).err().map(|fault| fault.to_string());
+        assert_eq!(error, Some(format!("{bench} has no mode `{mode}`")));
+    }
 }
 
 #[test]
