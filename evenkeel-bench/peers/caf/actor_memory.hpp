@@ -21,7 +21,8 @@ inline double resident() {
     return -1;
 }
 
-inline caf::behavior idle(caf::event_based_actor*, Latch* handled) {
+inline caf::behavior idle(caf::event_based_actor*, Latch* begun, Latch* handled) {
+    begun->count_down();
     return {
         [=](ping_atom) { handled->count_down(); },
     };
@@ -30,14 +31,16 @@ inline caf::behavior idle(caf::event_based_actor*, Latch* handled) {
 inline Outcome run(caf::actor_system& system, const Settings& settings) {
     const std::size_t actors = settings.actors();
     const bool used = settings.mode == "used";
-    Latch handled(actors);
+    Latch begun(actors), handled(actors);
     const auto started = Clock::now();
     const double before = resident();
     std::vector<caf::actor> all;
     all.reserve(actors);
     for (std::size_t at = 0; at < actors; at++) {
-        all.push_back(system.spawn(idle, &handled));
+        all.push_back(system.spawn(idle, &begun, &handled));
     }
+    // A worker makes an actor's behavior, with the memory for it, at some time after the spawn.
+    begun.wait();
     if (used) {
         for (const caf::actor& one : all) {
             caf::anon_send(one, ping_atom::value);
