@@ -23,9 +23,8 @@ func (c cells) touch(times int, rng *random) {
 // makes `touch` random increments in its array. That is one operation.
 //
 // In `share` the array travels with the permit, from the task that does V to the one it wakes: the
-// data stays on the waker's processor. In `noshare` each task keeps its own array and
-// ignores the one that comes with the permit, so that both variants do the same work. Either way one
-// task at a time has an array, so plain increments must add up.
+// data stays on the waker's processor. In `noshare` each task keeps its own array, and a permit
+// carries nothing. Either way one task at a time has an array, so plain increments must add up.
 //
 // At the stop one V per spot releases the last waiters. It carries the array of the task that began
 // there, which is still unused in `share`, so that a task woken this way is like any other. Then
@@ -35,22 +34,42 @@ func runLocality(cfg config) (measurement, error) {
 	for i := range arrays {
 		arrays[i] = newCells(cfg.words)
 	}
-	spots := atLeastOne(cfg.tasks() - cfg.procs)
-	if cfg.hand() {
-		seats := make([]*semaphore[cells], spots)
-		for i := range seats {
-			seats[i] = newSemaphore[cells](spareRoom * cfg.procs)
-		}
-		return measureLocality(cfg, arrays, seats, localityHand,
-			(*semaphore[cells]).v, func(s *semaphore[cells]) int { return len(s.permits) })
+	share := cfg.variant == "share"
+	switch {
+	case cfg.hand() && share:
+		return byHand(cfg, arrays, shareHand, (*semaphore[cells]).v)
+	case cfg.hand():
+		return byHand(cfg, arrays, keepHand, func(s *semaphore[struct{}], _ cells) { s.v(struct{}{}) })
+	case share:
+		return byChannels(cfg, arrays, shareNative, func(seat chan cells, c cells) { seat <- c })
+	default:
+		return byChannels(cfg, arrays, keepNative, func(seat chan struct{}, _ cells) { seat <- struct{}{} })
 	}
-	seats := make([]chan cells, spots)
-	for i := range seats {
-		seats[i] = newChannelSemaphore[cells](spareRoom * cfg.procs)
-	}
-	return measureLocality(cfg, arrays, seats, localityNative,
-		func(seat chan cells, c cells) { seat <- c }, func(seat chan cells) int { return len(seat) })
 }
+
+// byHand runs a task on spots made by hand, whose permits carry D.
+func byHand[D any](cfg config, arrays []cells,
+	task func(t localityTask, id int, seats []*semaphore[D], own cells, m meter) tally,
+	post func(*semaphore[D], cells)) (measurement, error) {
+	seats := make([]*semaphore[D], localitySpots(cfg))
+	for i := range seats {
+		seats[i] = newSemaphore[D](spareRoom * cfg.procs)
+	}
+	return measureLocality(cfg, arrays, seats, task, post, func(s *semaphore[D]) int { return len(s.permits) })
+}
+
+// byChannels is the same with channels.
+func byChannels[D any](cfg config, arrays []cells,
+	task func(t localityTask, id int, seats []chan D, own cells, m meter) tally,
+	post func(chan D, cells)) (measurement, error) {
+	seats := make([]chan D, localitySpots(cfg))
+	for i := range seats {
+		seats[i] = newChannelSemaphore[D](spareRoom * cfg.procs)
+	}
+	return measureLocality(cfg, arrays, seats, task, post, func(seat chan D) int { return len(seat) })
+}
+
+func localitySpots(cfg config) int { return atLeastOne(cfg.tasks() - cfg.procs) }
 
 // spareRoom is the number of permits per processor for which a spot has room. A permit is free only
 // while a task is between its V and its P on the same spot, so two per processor are rarely used
@@ -59,7 +78,6 @@ const spareRoom = 2
 
 // localityTask is the state that all tasks share.
 type localityTask struct {
-	share bool
 	touch int
 	seed  uint64
 }
@@ -68,7 +86,7 @@ func measureLocality[S any](cfg config, arrays []cells, seats []S,
 	task func(t localityTask, id int, seats []S, own cells, m meter) tally,
 	post func(S, cells), free func(S) int) (measurement, error) {
 	f := newFleet(len(arrays))
-	t := localityTask{share: cfg.variant == "share", touch: cfg.touch, seed: cfg.seed}
+	t := localityTask{touch: cfg.touch, seed: cfg.seed}
 	for i := range arrays {
 		i := i
 		body := func(m meter) tally { return task(t, i, seats, arrays[i], m) }
@@ -103,7 +121,7 @@ func measureLocality[S any](cfg config, arrays []cells, seats []S,
 	return m, nil
 }
 
-func localityNative(t localityTask, id int, seats []chan cells, own cells, m meter) tally {
+func shareNative(t localityTask, id int, seats []chan cells, own cells, m meter) tally {
 	rng := newRandom(t.seed, id)
 	waits := id < len(seats)
 	spot := id
@@ -113,9 +131,7 @@ func localityNative(t localityTask, id int, seats []chan cells, own cells, m met
 			seats[spot] <- own
 		}
 		waits = false
-		if given := <-seats[spot]; t.share {
-			own = given
-		}
+		own = <-seats[spot]
 		own.touch(t.touch, &rng)
 		if !m.count(1) {
 			return m.tally
@@ -123,7 +139,25 @@ func localityNative(t localityTask, id int, seats []chan cells, own cells, m met
 	}
 }
 
-func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells, m meter) tally {
+func keepNative(t localityTask, id int, seats []chan struct{}, own cells, m meter) tally {
+	rng := newRandom(t.seed, id)
+	waits := id < len(seats)
+	spot := id
+	for {
+		if !waits {
+			spot = rng.below(len(seats))
+			seats[spot] <- struct{}{}
+		}
+		waits = false
+		<-seats[spot]
+		own.touch(t.touch, &rng)
+		if !m.count(1) {
+			return m.tally
+		}
+	}
+}
+
+func shareHand(t localityTask, id int, seats []*semaphore[cells], own cells, m meter) tally {
 	rng := newRandom(t.seed, id)
 	me := new(waiter[cells])
 	waits := id < len(seats)
@@ -134,9 +168,26 @@ func localityHand(t localityTask, id int, seats []*semaphore[cells], own cells, 
 			seats[spot].v(own)
 		}
 		waits = false
-		if given := seats[spot].p(me); t.share {
-			own = given
+		own = seats[spot].p(me)
+		own.touch(t.touch, &rng)
+		if !m.count(1) {
+			return m.tally
 		}
+	}
+}
+
+func keepHand(t localityTask, id int, seats []*semaphore[struct{}], own cells, m meter) tally {
+	rng := newRandom(t.seed, id)
+	me := new(waiter[struct{}])
+	waits := id < len(seats)
+	spot := id
+	for {
+		if !waits {
+			spot = rng.below(len(seats))
+			seats[spot].v(struct{}{})
+		}
+		waits = false
+		seats[spot].p(me)
 		own.touch(t.touch, &rng)
 		if !m.count(1) {
 			return m.tally
