@@ -30,10 +30,8 @@ const WORKERS: usize = 4;
 const ACTORS: usize = 100;
 const PINGS: usize = 40_000;
 
-/// Jobs of each number of ranks, whose median counts. Of two ranks there is one: it takes some
-/// three times as long as one of the others, and its latency is so far from one rank's that chance
-/// does not matter.
-const JOBS: [usize; RANKS.len()] = [3, 1, 3];
+/// Jobs of each number of ranks, whose median counts: as many as a row's runs to be compared.
+const JOBS: usize = 3;
 
 /// By how much several nodes may be slower than one to have kept its latency.
 const KEPT: f64 = 1.5;
@@ -105,8 +103,8 @@ pub(crate) fn run() -> anyhow::Result<Jobs> {
     let program = executable(&String::from_utf8_lossy(&built.stdout))
         .context("cargo has not said where latency_probe is")?;
     let mut jobs = Jobs::default();
-    for round in 0..JOBS.into_iter().max().unwrap_or_default() {
-        for (place, ranks) in RANKS.into_iter().enumerate().filter(|&(at, _)| round < JOBS[at]) {
+    for _ in 0..JOBS {
+        for (place, ranks) in RANKS.into_iter().enumerate() {
             interrupt::check()?;
             note!("latency_probe, {}", words::count(ranks, "rank"));
             jobs.add(place, &job(&program, ranks)?)?;
@@ -188,8 +186,7 @@ impl Jobs {
             heading: ["counter".to_owned()].into_iter().chain(RANKS.map(heading)).collect(),
             lines: self.counters.iter().map(line).collect(),
             note: format!(
-                "{ACTORS} actors a worker, {PINGS} pings an actor. Medians of {} jobs in turns [minimum-maximum]. (Published jobs are nodes x threads, one of which is not a worker.) {} {}",
-                words::and(&JOBS.map(|jobs| jobs.to_string()).each_ref().map(String::as_str)),
+                "{ACTORS} actors a worker, {PINGS} pings an actor. Medians of {JOBS} jobs in turns [minimum-maximum]. (Published jobs are nodes x threads, one of which is not a worker.) {} {}",
                 self.aim(),
                 self.reach(),
             ),
