@@ -72,10 +72,10 @@ impl Family for Actors {
         and each checks its own result: counts, balances, items, meals. Their time is that of a \
         whole iteration, from the first spawn to the end of the last actor, divided by the number \
         of messages that the rules prescribe. Their peers are actix and channels of Tokio alone. \
-        Of these systems evenkeel bounds the mailbox of savina_count (at 1,024 messages), and its \
-        producer waits; the others let a million wait. Refused requests of philosophers do not \
-        count, and nearly all of the time of bndbuffer is in making and consuming items. A quick \
-        session omits the systems of other languages.";
+        In savina_count the producer waits as in fanin, where the rules let a million messages \
+        wait. Refused requests of philosophers do not count, and nearly all of the time of \
+        bndbuffer is in making and consuming items. A quick session omits the systems of other \
+        languages.";
 
     type Peer = Peer;
     type Options = Sizes;

@@ -31,6 +31,12 @@ pub(crate) trait System: Sized + 'static {
     /// answer, so that a queue stays in the cache; `None` if [`send`](System::send) waits for room.
     const CREDIT: Option<u32>;
 
+    /// The messages that a sender sends before the first answer: two portions, or all.
+    const AHEAD: u32 = match Self::CREDIT {
+        Some(portion) => 2 * portion,
+        None => u32::MAX,
+    };
+
     /// Spawns actors from inside the system.
     type Spawner: Clone + Send + Sync + 'static;
     /// The address of an actor.

@@ -1,7 +1,8 @@
 //! count: one actor sends another a number of increments, asks for the sum, and compares.
 //!
-//! Mailboxes apply back-pressure if the system has any; elsewhere the mailbox takes all, as in the
-//! published programs.
+//! Mailboxes apply back-pressure if the system has any. Elsewhere the producer waits for credit, as
+//! in fanin, so that queues are short on all systems; in the published programs the mailbox takes
+//! all.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use suite::kit::fault::Fault;
 /// The producer and the counter.
 pub(super) const ACTORS: usize = 2;
 
-/// The start, the increments, the question and the answer.
+/// The start, the increments, the question and the answer. Credit is part of what a portion costs.
 pub(super) fn messages(increments: u64) -> u64 {
     increments + 3
 }
@@ -36,6 +37,12 @@ struct Counter<S: System> {
     _life: Life,
 }
 
+impl<S: System> Counter<S> {
+    fn producer(&self) -> &S::Ref<Producer<S>> {
+        self.shared.producer.get().expect("it has sent this")
+    }
+}
+
 impl<S: System> Actor for Counter<S> {
     type Message = ToCounter;
 
@@ -43,11 +50,15 @@ impl<S: System> Actor for Counter<S> {
         match message {
             ToCounter::Increment => {
                 self.count += 1;
+                if let Some(portion) = S::CREDIT
+                    && self.count.is_multiple_of(portion.into())
+                {
+                    S::post(self.producer(), ToProducer::Credit(portion));
+                }
                 Flow::Go
             }
             ToCounter::Retrieve => {
-                let producer = self.shared.producer.get().expect("it has asked");
-                S::post(producer, ToProducer::Sum(self.count));
+                S::post(self.producer(), ToProducer::Sum(self.count));
                 Flow::Stop
             }
         }
@@ -55,14 +66,16 @@ impl<S: System> Actor for Counter<S> {
 }
 
 enum ToProducer {
-    Start,
+    /// Permission to send this number of increments.
+    Credit(u32),
     Sum(u64),
 }
 
 struct Producer<S: System> {
     shared: Arc<Shared<S>>,
     counter: S::Ref<Counter<S>>,
-    increments: u32,
+    /// Increments still to send.
+    left: u32,
     _life: Life,
 }
 
@@ -74,11 +87,17 @@ impl<S: System> Actor for Producer<S> {
 
     async fn handle(&mut self, message: ToProducer) -> Flow {
         match message {
-            ToProducer::Start => {
-                for _ in 0..self.increments {
+            // It has asked before.
+            ToProducer::Credit(_) if self.left == 0 => Flow::Go,
+            ToProducer::Credit(credit) => {
+                let now = self.left.min(credit);
+                for _ in 0..now {
                     S::send(&self.counter, ToCounter::Increment).await;
                 }
-                S::send(&self.counter, ToCounter::Retrieve).await;
+                self.left -= now;
+                if self.left == 0 {
+                    S::send(&self.counter, ToCounter::Retrieve).await;
+                }
                 Flow::Go
             }
             ToProducer::Sum(sum) => {
@@ -104,9 +123,10 @@ pub(super) async fn run<S: System>(
     });
     let counter = Counter { shared: shared.clone(), count: 0, _life: stage.life() };
     let counter = S::spawn_bounded(&spawner, 0, counter).await;
-    let producer = Producer { shared: shared.clone(), counter, increments, _life: stage.life() };
+    let producer =
+        Producer { shared: shared.clone(), counter, left: increments, _life: stage.life() };
     let producer = S::spawn(&spawner, 1, producer).await;
-    S::post(shared.producer.get_or_init(|| producer), ToProducer::Start);
+    S::post(shared.producer.get_or_init(|| producer), ToProducer::Credit(S::AHEAD));
     let took = stage.over(started).await?;
     let sum = shared.sum.get().copied().unwrap_or(0);
     expect("increments that were counted", sum, increments.into())?;

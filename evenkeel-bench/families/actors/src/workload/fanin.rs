@@ -14,9 +14,6 @@ use crate::spec::{Outcome, Spec};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// Portions that a sender without back-pressure sends ahead.
-const AHEAD: u32 = 2;
-
 /// State that all actors of a run share.
 struct Shared<S: System> {
     consumer: OnceLock<S::Ref<Consumer<S>>>,
@@ -111,9 +108,8 @@ pub(super) async fn run<S: System>(spawner: S::Spawner, spec: Spec) -> Result<Ou
         producers.push(S::spawn(&spawner, place, producer).await);
     }
     let producers = shared.producers.get_or_init(|| producers.into_boxed_slice());
-    let first = S::CREDIT.map_or(u32::MAX, |portion| portion * AHEAD);
     let started = Instant::now();
-    producers.iter().for_each(|producer| S::post(producer, Credit(first)));
+    producers.iter().for_each(|producer| S::post(producer, Credit(S::AHEAD)));
     let ended = shared.done.wait().await;
     if let Some((Item { producer, number }, due)) =
         *shared.odd.lock().unwrap_or_else(PoisonError::into_inner)
