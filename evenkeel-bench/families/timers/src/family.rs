@@ -19,7 +19,7 @@ pub(crate) struct Timers;
 /// The cost of a cancelled timer, and the lateness of those that fire. Rows compare the percentile
 /// with some twenty later timers beyond it in a session's run of a few thousand, and show the rarer
 /// ones.
-const QUANTITIES: [Quantity; 5] = [
+const QUANTITIES: [Quantity; 6] = [
     Quantity::shown("ns/timer", "ns_per_timer")
         .compared(Better::Less("faster", "slower"))
         .drawn(Drawn::Dots),
@@ -27,6 +27,8 @@ const QUANTITIES: [Quantity; 5] = [
     Quantity::share("late p99, µs", "late_us_p99", 0.99).compared(Better::Less("earlier", "later")),
     Quantity::share("late p99.9, µs", "late_us_p999", 0.999),
     Quantity::share("late max, µs", "late_us_max", 1.0),
+    Quantity::shown("processor time, µs/timer", "cpu_us_per_timer")
+        .compared(Better::Less("less", "more")),
 ];
 
 impl Family for Timers {
@@ -36,7 +38,8 @@ impl Family for Timers {
         Creation, first poll and cancellation of one timer, per worker; and the lateness of \
         timers that fire, from their deadline until their task goes on. A timer of evenkeel or \
         Tokio is never early: an early one fails the run. Both round up to a tick, evenkeel's of \
-        half a millisecond and Tokio's of one.";
+        half a millisecond and Tokio's of one, which is most of the lateness. The processor time \
+        that tasks take which only sleep (idle) is the price of a finer tick.";
 
     type Peer = Name;
     type Options = NoOptions;
@@ -84,7 +87,8 @@ impl Family for Timers {
             Name::Tokio => run::<Tokio<false>>(&spec),
             Name::TokioOne => run::<Tokio<true>>(&spec),
         });
-        let Outcome { seconds, timers, late } = ran?;
+        let Outcome { seconds, timers, late, used } = ran?;
+        let cpu_us = || used.as_secs_f64() * 1e6 / timers.max(1) as f64;
         let figures = Fields::new().with("ops", timers).with("seconds", seconds);
         Ok(Ran::Done(if variant.cancels() {
             let each = seconds * 1e9 * workers as f64 / timers.max(1) as f64;
@@ -96,6 +100,7 @@ impl Family for Timers {
                 .with("late_us_p99", late.p99)
                 .with("late_us_p999", late.p999)
                 .with("late_us_max", late.max)
+                .with_some("cpu_us_per_timer", (variant == Variant::Idle).then(cpu_us))
         }))
     }
 }

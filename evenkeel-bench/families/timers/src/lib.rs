@@ -25,6 +25,7 @@ use sleeper::Sleeper;
 use suite::entry::Entry;
 use suite::kit::fault::Fault;
 use suite::kit::latency::Latencies;
+use suite::kit::processor_time::processor_time;
 use suite::kit::random::Random;
 use suite::named;
 
@@ -43,8 +44,8 @@ pub(crate) const USUAL_TASKS: usize = 100;
 /// A timeout that is always cancelled.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Timers in one poll: below the 128 operations after which Tokio refuses further ones to a task
-/// until it has yielded, which would make them free of cost.
+/// Timers in one poll, of which the yield after them is a small part. A pending one takes none of
+/// the 128 operations after which Tokio refuses further ones to a poll.
 const POLL: u64 = 100;
 
 /// The shortest and the longest sleep, in microseconds.
@@ -114,6 +115,8 @@ pub(crate) struct Outcome {
     pub(crate) timers: u64,
     /// The lateness of the timers that fired.
     pub(crate) late: Latencies,
+    /// The processor time of this process meanwhile.
+    pub(crate) used: Duration,
 }
 
 /// Runs the experiment once.
@@ -131,7 +134,7 @@ fn cancel<S: Sleeper, F: Future + 'static>(
     spec: &Spec,
     timer: fn() -> F,
 ) -> Result<Outcome, Fault> {
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), processor_time());
     let time = spec.time;
     let tasks: Vec<_> = (0..spec.workers)
         .map(|_| {
@@ -165,11 +168,11 @@ fn cancel<S: Sleeper, F: Future + 'static>(
         timers += created;
     }
     let seconds = start.elapsed().as_secs_f64();
-    Ok(Outcome { seconds, timers, late: Latencies::default() })
+    Ok(Outcome { seconds, timers, late: Latencies::default(), used: processor_time() - used })
 }
 
 fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), processor_time());
     let over = Arc::new(AtomicBool::new(false));
     let (busy, length) = spec.variant.busy(spec.workers);
     let busy: Vec<_> = (0..busy)
@@ -215,6 +218,7 @@ fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
         }
     }
     let seconds = start.elapsed().as_secs_f64();
+    let used = processor_time() - used;
     over.store(true, Ordering::Relaxed);
     for task in busy {
         runtime.join(task)?;
@@ -222,5 +226,5 @@ fn late<S: Sleeper>(runtime: &S, spec: &Spec) -> Result<Outcome, Fault> {
     if early > 0 {
         return Fault::check(format!("{early} timers fired early"));
     }
-    Ok(Outcome { seconds, timers: late.count(), late })
+    Ok(Outcome { seconds, timers: late.count(), late, used })
 }
