@@ -11,7 +11,7 @@ use std::thread;
 
 use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel;
-use suite::kit::runtime::tokio_hand::TokioHand;
+use suite::kit::runtime::tokio_hand::{TokioHand, builder};
 use suite::kit::runtime::{Lost, Runtime};
 
 /// A host of parties.
@@ -23,8 +23,7 @@ pub(super) trait Host: 'static {
     fn spawn_and_join(number: u64) -> impl Future<Output = Result<u64, Lost>>;
 }
 
-/// Tokio with its own primitives. For one processor it is the runtime of one thread, which is the
-/// faster one there.
+/// Tokio with its own primitives.
 pub(super) struct Tokio;
 
 impl Host for Tokio {
@@ -49,14 +48,7 @@ impl Tokio {
     where
         F: Future<Output: Send> + Send + 'static,
     {
-        let mut builder = match procs {
-            1 => tokio::runtime::Builder::new_current_thread(),
-            _ => tokio::runtime::Builder::new_multi_thread(),
-        };
-        if procs > 1 {
-            builder.worker_threads(procs);
-        }
-        let runtime = builder.build().map_err(|error| Fault::Start(error.into()))?;
+        let runtime = builder(procs).build().map_err(|error| Fault::Start(error.into()))?;
         runtime.block_on(async {
             let tasks: Vec<_> = parts.into_iter().map(|part| tokio::spawn(go(part))).collect();
             let mut results = Vec::new();

@@ -18,6 +18,7 @@ use suite::kit::afresh::resident_bytes;
 use suite::kit::processor_time::processor_time;
 use suite::kit::random::Random;
 use suite::kit::runtime::Lost;
+use suite::kit::runtime::tokio_hand::builder;
 
 /// Timers of one poll: below the 128 operations after which Tokio refuses further ones to a task
 /// until it has yielded.
@@ -93,14 +94,7 @@ impl Timed for Tokio {
         workers: usize,
         task: impl Future<Output = T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let mut builder = match workers {
-            1 => tokio::runtime::Builder::new_current_thread(),
-            _ => tokio::runtime::Builder::new_multi_thread(),
-        };
-        if workers > 1 {
-            builder.worker_threads(workers);
-        }
-        let runtime = builder.enable_time().build()?;
+        let runtime = builder(workers).enable_time().build()?;
         let task = runtime.spawn(task);
         Ok(runtime.block_on(task).map_err(|error| Lost(error.to_string()))?)
     }

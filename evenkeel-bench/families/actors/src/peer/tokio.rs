@@ -6,10 +6,11 @@
 
 use std::future::Future;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::system::{Actor, Flow, System};
+use suite::kit::runtime::tokio_hand::builder;
 
 /// Messages that `tokio-batch` receives at once.
 const BATCH: usize = 64;
@@ -25,15 +26,7 @@ pub(super) struct OnTokio {
 
 impl OnTokio {
     pub(super) fn start(workers: usize) -> anyhow::Result<OnTokio> {
-        let alone = workers == 1;
-        let mut builder = match alone {
-            true => Builder::new_current_thread(),
-            false => Builder::new_multi_thread(),
-        };
-        if !alone {
-            builder.worker_threads(workers);
-        }
-        Ok(OnTokio { runtime: builder.build()?, alone })
+        Ok(OnTokio { runtime: builder(workers).build()?, alone: workers == 1 })
     }
 
     pub(super) fn run<T, F>(&self, work: F) -> Option<T>

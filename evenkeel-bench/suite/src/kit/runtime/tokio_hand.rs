@@ -13,6 +13,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+pub use self::form::builder;
+
 use self::form::Form;
 use super::{Array, Lost, Runtime};
 

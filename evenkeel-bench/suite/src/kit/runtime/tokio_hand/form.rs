@@ -25,17 +25,26 @@ enum Kept {
     Workers { _runtime: Runtime },
 }
 
+/// Returns a builder of the best form of Tokio for this many workers: that of one thread for one,
+/// and else that of as many threads. It has no driver.
+pub fn builder(workers: usize) -> Builder {
+    if workers == 1 {
+        return Builder::new_current_thread();
+    }
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(workers);
+    builder
+}
+
 impl Form {
     pub(in crate::kit::runtime) fn start(procs: usize) -> anyhow::Result<Form> {
-        if procs == 1 {
-            let runtime = Builder::new_current_thread().build()?;
-            let handle = runtime.handle().clone();
-            Ok(Form { handle, _kept: Kept::Driven { _driver: Driver::start(runtime)? } })
-        } else {
-            let runtime = Builder::new_multi_thread().worker_threads(procs).build()?;
-            let handle = runtime.handle().clone();
-            Ok(Form { handle, _kept: Kept::Workers { _runtime: runtime } })
-        }
+        let runtime = builder(procs).build()?;
+        let handle = runtime.handle().clone();
+        let kept = match procs {
+            1 => Kept::Driven { _driver: Driver::start(runtime)? },
+            _ => Kept::Workers { _runtime: runtime },
+        };
+        Ok(Form { handle, _kept: kept })
     }
 
     /// Runs a future on the calling thread, which runs no tasks meanwhile.
