@@ -23,14 +23,14 @@ pub mod detect {
 }
 
 use crate::primitives::clock;
-use crate::processor::context;
+use crate::processor::entered;
 
 /// Returns the machine's clock in nanoseconds, read cheaply where the caller is a worker: up to 5
 /// µs ahead, never behind.
 #[must_use]
 #[inline]
 pub fn now() -> u64 {
-    context::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
+    entered::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
 }
 
 /// Returns the address of the task that this thread polls, if it is a worker: a number that no
@@ -38,7 +38,7 @@ pub fn now() -> u64 {
 #[must_use]
 #[inline]
 pub fn running() -> Option<usize> {
-    context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
+    entered::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
 }
 
 /// Returns how many pieces of foreign work are on this thread's stack, one within the other: what a
@@ -46,7 +46,7 @@ pub fn running() -> Option<usize> {
 #[must_use]
 #[inline]
 pub fn guests() -> u32 {
-    context::with(|context| context.map_or(0, |context| context.guests()))
+    entered::with(|context| context.map_or(0, |context| context.guests()))
 }
 
 /// Returns whether the task that this thread polls keeps no other waiting: the thread is a worker
@@ -54,7 +54,7 @@ pub fn guests() -> u32 {
 #[must_use]
 #[inline]
 pub fn is_alone() -> bool {
-    context::with(|context| context.is_some_and(|context| context.is_alone()))
+    entered::with(|context| context.is_some_and(|context| context.is_alone()))
 }
 
 /// Returns a number that no task of this process has, nor will have.

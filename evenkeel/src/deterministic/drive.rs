@@ -7,8 +7,8 @@ use crate::detect::{self, Alarm, Blocking, Deadlock};
 use crate::policy::interleaving;
 use crate::primitives::lock;
 use crate::primitives::unwind::{self, unwinding};
-use crate::processor::context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::processor::shared::Hooks;
 use crate::raw_task::id::Id;
 use crate::raw_task::party;
@@ -173,7 +173,7 @@ impl Options {
 #[track_caller]
 fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>, Failure> {
     assert!(
-        !context::is_inside() || context::is_settled(),
+        !entered::is_inside() || entered::is_settled(),
         "a deterministic run is begun inside a task, where it would stop a worker: begin it in the test's own function"
     );
     let noted = Arc::new(Noted::default());

@@ -14,7 +14,8 @@
 use super::broadcast::BroadcastContext;
 use super::{entry, errand, spawned};
 use crate::primitives::unwind;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::shared::{Phase, Shared};
 use crate::runtime::Handle;
 use crate::scheduler;
@@ -51,7 +52,7 @@ pub fn spawn<F>(job: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         Some(context) => push(context, job),
         None => entry::handle().send_job(job),
     });
@@ -76,7 +77,7 @@ pub fn spawn_fifo<F>(job: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         Some(context) => push_fifo(context, job),
         None => entry::handle().send_job(job),
     });
@@ -226,7 +227,7 @@ where
 }
 
 fn here<R>(f: impl FnOnce(&Context) -> R) -> R {
-    context::with_worker(|context| f(context.expect("jobs are run by workers")))
+    entered::with_worker(|context| f(context.expect("jobs are run by workers")))
 }
 
 /// Returns whether the runtime drops its jobs. Once it is over, the worker's hooks may spawn some.

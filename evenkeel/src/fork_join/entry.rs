@@ -9,7 +9,8 @@ use super::errand;
 use super::wait::wait_for_others;
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::runtime::{Handle, Runtime};
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -129,7 +130,7 @@ pub fn is_worker_of(handle: &Handle) -> bool {
 /// Returns whether the caller is a thread that polls the tasks of a runtime, a relief too.
 #[must_use]
 pub fn is_inside() -> bool {
-    context::is_inside()
+    entered::is_inside()
 }
 
 /// Calls `f` with the context of this thread if it is a worker or a spare of the runtime of
@@ -140,7 +141,7 @@ pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R
 
 /// As [`with_own`], but also on a relief.
 pub(super) fn with_any_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
-    context::with_any(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
+    entered::with_any(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
 }
 
 /// Returns the runtime for callers that belong to none: it is built at the first need and lasts as
@@ -211,7 +212,7 @@ where
     /// inside. It takes the same code as a worker, so that the closure, which may be a whole
     /// recursion, is compiled once.
     fn run_here(&self) -> bool {
-        context::with(|context| {
+        entered::with(|context| {
             let own = context.filter(|own| own.is_relief() || is_inside_own(own));
             own.is_some_and(|own| {
                 // SAFETY: the call is this caller's, and no other thread has its address.
@@ -259,7 +260,7 @@ where
 
 impl Visit {
     fn pay(self) {
-        context::with_worker(|context| {
+        entered::with_worker(|context| {
             let context = context.expect("errands are run by workers");
             // SAFETY: the visit has not left.
             unsafe { (self.run)(self.call, context) };

@@ -28,7 +28,8 @@
 use super::{entry, spawned};
 use crate::detect;
 use crate::primitives::unwind;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::scheduler::job;
 use crate::task::budget::Unit;
 use crate::task::outcome::Outcome;
@@ -80,7 +81,7 @@ impl<R> Drop for Runner<R> {
 
 /// Pushes a job into the deque of this worker, or sends it to a runtime's workers.
 fn push<F: FnOnce() + Send + 'static>(job: F) {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         Some(context) => {
             // A runtime that drains waits for the job, whether or not a task awaits it.
             let shared = context.shared().clone();
@@ -264,7 +265,7 @@ where
         let (first, mut second) = match mem::replace(&mut self.stage, Stage::Over) {
             Stage::New(oper_a, oper_b) => {
                 let (first, mut second) =
-                    context::with_worker(|context| run(context, oper_a, oper_b));
+                    entered::with_worker(|context| run(context, oper_a, oper_b));
                 second.unit.owe();
                 (first, second)
             }

@@ -11,7 +11,7 @@ use super::{entry, spawned};
 use crate::deque::slot::Place;
 use crate::deque::{Deque, Reclaimed};
 use crate::primitives::unwind;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::runtime::Handle;
 use crate::scheduler::job;
 use std::mem;
@@ -170,7 +170,7 @@ where
     RB: Send,
 {
     // SAFETY: only this call uses the deque, and it runs on top of the worker's loop.
-    match unsafe { context::deque() } {
+    match unsafe { entered::deque() } {
         Some(deque) => join_on(deque, deque.head(), false, oper_a, oper_b),
         None => entry::in_worker(outside, |context| {
             let deque = &context.seat.processor().deque;
@@ -341,7 +341,7 @@ where
     F: FnOnce(Here<'_>) -> R,
 {
     // SAFETY: the worker is still in the fork, and its deque exists.
-    context::with_owner(unsafe { half.place.deque() }, |context| {
+    entered::with_owner(unsafe { half.place.deque() }, |context| {
         let deque = &context.seat.processor().deque;
         job::run_above(context, deque.level_above(half.place));
         if deque.reclaim(half.place) == Reclaimed::Own {

@@ -33,7 +33,8 @@ use crate::deque::closures::erase;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::runtime::Handle;
 use crate::scheduler;
 use crate::scheduler::job::{self, Stolen};
@@ -119,7 +120,7 @@ where
     OP: FnOnce(&S) -> R + Send,
     R: Send,
 {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         Some(context) if entry::is_inside_own(context) => scope_on(context, make, op),
         // No worker, or one that is inside another runtime than its own.
         _ => entry::in_worker(entry::default_handle, |context| scope_on(context, make, op)),

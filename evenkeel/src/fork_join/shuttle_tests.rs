@@ -3,7 +3,7 @@
 use super::wait::{Meanwhile, wait};
 use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
 use crate::primitives::{Condvar, Mutex, atomic, lock, thread};
-use crate::processor::context;
+use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::runtime::checked::check as check_handle;
 use crate::scheduler::shuttle_tests::{check, check_relieved, join as result_of, spawn};
@@ -113,7 +113,7 @@ fn jobs_of_a_scope_above_and_below_halves_run_once_beside_thieves() {
     static LAST_HALVES: AtomicUsize = AtomicUsize::new(0);
     /// Counts what another worker has left in its deque as the last public job.
     fn note(left_by: usize, last: &AtomicUsize) {
-        context::with_worker(|context| {
+        entered::with_worker(|context| {
             let context = context.unwrap();
             let is_last = context.seat.me() != left_by
                 && !context.shared().processors[left_by].deque.has_public();
@@ -161,14 +161,14 @@ fn broadcast_and_wait(shared: &Arc<Shared>) {
     broadcast::send(shared, |index| {
         let (left, owner) = (left.clone(), owner.clone());
         Box::new(move || {
-            context::with_worker(|context| assert_eq!(context.unwrap().seat.me(), index));
+            entered::with_worker(|context| assert_eq!(context.unwrap().seat.me(), index));
             assert_eq!(leaves(1), 2);
             left.fetch_sub(1, Ordering::AcqRel);
             owner.unpark();
         })
     });
     let over = || left.load(Ordering::Acquire) == 0;
-    context::with_worker(|context| {
+    entered::with_worker(|context| {
         wait(context.unwrap(), &over, &|| !over(), &|_| Meanwhile::Nothing)
     });
 }

@@ -4,7 +4,8 @@ use super::entry;
 use super::join::join_on;
 use crate::deque::note::Note;
 use crate::policy::{Locality, locality};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::topology::Distance;
 use std::fmt;
 use std::sync::OnceLock;
@@ -182,7 +183,7 @@ where
     if bytes as u64 > memory {
         return Err(FootprintError::BeyondMemory { bytes, memory });
     }
-    Ok(context::with_worker(|context| match context {
+    Ok(entered::with_worker(|context| match context {
         Some(context) => join_anchored(context, bytes as u64, oper_a, oper_b),
         None => entry::in_worker(entry::default_handle, |context| {
             join_anchored(context, bytes as u64, oper_a, oper_b)
@@ -259,7 +260,7 @@ where
                 here.deque.leave_note(here.head, 0);
             }
             // Also on a relief, where anchors have no effect.
-            context::with_any(|context| {
+            entered::with_any(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
         },
@@ -347,8 +348,8 @@ mod tests {
     fn a_phase_offers_a_part_to_the_worker_that_ran_it_in_the_phase_before() {
         let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
         let runtime = crate::Builder::new().workers(2).topology(machine).build().unwrap();
-        let me = || context::with_worker(|context| context.unwrap().seat.me());
-        let note = |bytes| context::with_worker(|context| Anchor::of(context.unwrap(), bytes)).note;
+        let me = || entered::with_worker(|context| context.unwrap().seat.me());
+        let note = |bytes| entered::with_worker(|context| Anchor::of(context.unwrap(), bytes)).note;
         // What a fork of `bytes` bytes would offer to either worker.
         let offers = |bytes| {
             let note = note(bytes);
@@ -383,7 +384,7 @@ mod tests {
     }
 
     fn has_private() -> bool {
-        context::with_worker(|context| context.unwrap().seat.processor().deque.has_private())
+        entered::with_worker(|context| context.unwrap().seat.processor().deque.has_private())
     }
 
     /// Runs a job on one of two workers while the other is inside a call, and so asks for nothing.

@@ -7,7 +7,8 @@ use crate::deque::closures::erase;
 use crate::deque::fifo::Fifo;
 use crate::deque::slot::Slot;
 use crate::deque::{Deque, Spilled};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::scheduler::job;
 use crate::scheduler::job::Run;
 
@@ -85,5 +86,5 @@ pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut 
 #[cold]
 #[inline(never)]
 pub(super) fn answer(deque: &Deque) {
-    context::with_owner(deque, Context::answer_thieves);
+    entered::with_owner(deque, Context::answer_thieves);
 }

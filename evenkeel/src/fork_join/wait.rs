@@ -32,7 +32,8 @@ use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, fence, thread, unwind};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::meter::Doing;
 use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
@@ -105,7 +106,7 @@ pub(super) fn wait_for_others(handle: &Handle, over: &dyn Fn() -> bool) {
 }
 
 fn wait_in_place(handle: &Handle, over: &dyn Fn() -> bool) {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         None => {
             if driver::wait(handle.shared(), over, None).is_none() {
                 outside::wait(handle.shared(), over);

@@ -7,7 +7,7 @@ use super::half::Here;
 use super::join::{join_on_then, join_slowly};
 use crate::deque::Deque;
 use crate::deque::slot::Place;
-use crate::processor::context;
+use crate::processor::entered;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -45,7 +45,7 @@ where
     R: Send,
 {
     // SAFETY: only this call uses the deque, and it runs on top of the worker's loop.
-    match unsafe { context::deque() } {
+    match unsafe { entered::deque() } {
         Some(deque) => f(Worker::new(deque, deque.head())),
         None => entry::in_worker(entry::default_handle, |context| {
             let deque = &context.seat.processor().deque;

@@ -2,7 +2,8 @@
 
 use super::entry;
 use crate::primitives::clock;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::runtime::Handle;
 use crate::scheduler::job::{self, Asked, Stolen};
 use crate::scheduler::{broadcast, errands, guest};
@@ -63,7 +64,7 @@ pub fn yield_local() -> Option<Yield> {
 }
 
 fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
-    context::with_worker(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
+    entered::with_worker(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
 }
 
 /// The worker robs itself: the owner of the job further down the stack finds it stolen and
@@ -137,7 +138,7 @@ fn steal(context: &Context) -> bool {
 #[inline(always)]
 #[must_use]
 pub fn is_worker() -> bool {
-    context::is_worker()
+    entered::is_worker()
 }
 
 /// Returns the number of the worker that the caller runs on, from zero, if it is on one. On the
@@ -151,7 +152,7 @@ pub fn is_worker() -> bool {
 /// ```
 #[must_use]
 pub fn worker_index() -> Option<usize> {
-    context::with_worker(|context| context.filter(|own| !own.is_spare()).map(|own| own.seat.me()))
+    entered::with_worker(|context| context.filter(|own| !own.is_spare()).map(|own| own.seat.me()))
 }
 
 /// Returns the number of workers of the runtime that the caller belongs to, or else of the default
@@ -164,7 +165,7 @@ pub fn worker_index() -> Option<usize> {
 /// ```
 #[must_use]
 pub fn worker_count() -> usize {
-    context::with_worker(|context| match context {
+    entered::with_worker(|context| match context {
         Some(context) => context.shared().workers,
         None => entry::handle().workers(),
     })
@@ -183,7 +184,7 @@ pub fn worker_count() -> usize {
 /// ```
 #[must_use]
 pub fn has_pending_jobs() -> Option<bool> {
-    context::with_worker(|context| Some(!context?.seat.processor().deque.is_empty()))
+    entered::with_worker(|context| Some(!context?.seat.processor().deque.is_empty()))
 }
 
 impl Handle {

@@ -16,7 +16,7 @@
 
 use crate::primitives::{Mutex, lock};
 use crate::processor::shared::Shared;
-use crate::processor::{context, current};
+use crate::processor::{current, entered};
 use crate::time::{Instant, Sleep, sleep_until};
 use rustix::io::Errno;
 use std::future::poll_fn;
@@ -91,7 +91,7 @@ impl Accepts {
         match &result {
             Ok(_) => {
                 *state = State::default();
-                context::with_any(|context| {
+                entered::with_any(|context| {
                     if let Some(here) = context {
                         here.counters().accepted.add(1);
                     }

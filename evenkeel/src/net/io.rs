@@ -1,7 +1,7 @@
 //! A socket and its operations, for all kinds of sockets.
 
 use super::place::Place;
-use crate::processor::context;
+use crate::processor::entered;
 pub(super) use crate::readiness::source::Done;
 use crate::readiness::source::{Direction, Seen, Source, Ticket, over};
 use crate::task::budget::{self, Unit};
@@ -154,7 +154,7 @@ impl<T: AsFd> Io<T> {
         };
         let source = registration.source();
         if let Some(woken) = source.take_woken() {
-            context::with_any(|context| {
+            entered::with_any(|context| {
                 if let Some(here) = context {
                     let delay = here.ahead.now().saturating_sub(woken);
                     here.counters().socket_delays.add(delay);

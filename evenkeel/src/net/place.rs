@@ -4,8 +4,9 @@
 use crate::policy::readiness::{self, Better};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{Mutex, fence, lock};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::processor::shared::{Phase, Shared};
 use crate::readiness::{Registration, Set};
 use rustix::io::Errno;
@@ -44,7 +45,7 @@ impl Place {
                 "a deterministic run has no sockets, as its order would follow theirs: use channels, or an ordinary runtime",
             ));
         }
-        let here = context::with_any(|context| {
+        let here = entered::with_any(|context| {
             let context = context.filter(|here| std::ptr::eq(&**here.shared(), &*shared));
             context.map(|here| here.seat.me()).filter(|&me| me < shared.workers)
         });
@@ -70,7 +71,7 @@ impl Place {
     /// Counts a wait at this worker, and moves the socket if it is worth that.
     pub(super) fn wait_here(&self, socket: BorrowedFd<'_>) {
         let Some(registration) = self.get() else { return };
-        context::with_any(|context| {
+        entered::with_any(|context| {
             let Some(here) = context else { return };
             let (shared, me) = (here.shared(), here.seat.me());
             if me >= shared.workers {

@@ -8,7 +8,8 @@ use super::inner::{self, Inner};
 use super::visit::{self, Coming, Progress, Visit};
 use super::way::Way;
 use super::{EnterError, Guard, HeldGuard, Object};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use std::future::poll_fn;
 
 /// Comes in at once, if it can, and calls `inside`; otherwise returns `operation`. It takes
@@ -221,7 +222,7 @@ impl<T: Send> Object<T> {
     /// ```
     #[inline]
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
-        context::with(|context| match self.inner.enter(context) {
+        entered::with(|context| match self.inner.enter(context) {
             Ok(way) => self.have_entered(way, context).map(Some),
             Err(Refusal::Away(_)) => Ok(None),
             Err(Refusal::Taken) => self.inner.refuse_own(context).map(|()| None),
@@ -281,7 +282,7 @@ impl<T: Send> Object<T> {
         poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx)).await?;
         let turn = visit.into_turn().expect("it has been given one");
         // What is inside is this poll's, wherever the future was polled before.
-        context::with(|context| {
+        entered::with(|context| {
             turn.hold(inner::holder(context), context.is_some_and(|own| own.task().is_some()));
         });
         self.inner.door.hold();

@@ -11,7 +11,7 @@
 
 use super::inner::Inner;
 use super::way::Way;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::raw_task::{kept, party};
 use std::fmt;
 use std::marker::PhantomData;
@@ -172,7 +172,7 @@ impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.way.is_shared() {
-            context::with(|context| self.object.door.leave_as_reader(self.way, context));
+            entered::with(|context| self.object.door.leave_as_reader(self.way, context));
         } else {
             leave(self.object, self.way);
         }

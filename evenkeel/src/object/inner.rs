@@ -8,7 +8,8 @@ use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::primitives::cell::UnsafeCell;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::raw_task::id::{self, Id};
 use crate::raw_task::{kept, party};
 use std::any::type_name;
@@ -102,7 +103,7 @@ impl<T> Inner<T> {
     /// task or party holds the object, or does so at a later poll.
     pub(super) async fn turn(&self) -> Result<Turn, EnterError> {
         let mut turn = pin!(self.line().turn());
-        poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {
+        poll_fn(|cx| match entered::with(|context| self.refuse_own(context)) {
             Ok(()) => turn.as_mut().poll(cx).map(Ok),
             Err(error) => Poll::Ready(Err(error)),
         })

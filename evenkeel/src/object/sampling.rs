@@ -10,14 +10,15 @@ use super::giving::Giving;
 use super::inner::Inner;
 use crate::policy::object::sample;
 use crate::primitives::{Mutex, lock};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 
 impl<T> Inner<T> {
     /// Ends a sampled operation of a host, which is out of the object again: adds what it took to
     /// the object's heat, and gives the object away if the worker has chosen that.
     #[cold]
     pub(super) fn end_sample(&self) {
-        context::with(|context| {
+        entered::with(|context| {
             // The guard may have outlived the worker, and be dropped by a worker of another
             // runtime.
             let is_of = |context: &&Context| self.class.is_of(context.shared());

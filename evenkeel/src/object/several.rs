@@ -7,7 +7,7 @@ use super::line::Turn;
 use super::visit::{Progress, Visit};
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::yield_now;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -82,7 +82,7 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
 ) -> Option<(Guard<'a, A>, Guard<'a, B>)> {
     let (a, b) = (&*a.inner, &*b.inner);
     // SAFETY: only this call uses it.
-    let context = unsafe { context::current() }?;
+    let context = unsafe { entered::current() }?;
     let in_place = |class: &Class| class.route() == Route::InPlace;
     if context.shared().is_anything_elsewhere() && !(in_place(&a.class) && in_place(&b.class)) {
         return None;
@@ -117,7 +117,7 @@ impl<T: Send> Object<T> {
             return Ok(());
         }
         let is_left = poll_fn(|cx| {
-            if context::with(|context| self.inner.waits(context, cx.waker(), || &mut waiter)) {
+            if entered::with(|context| self.inner.waits(context, cx.waker(), || &mut waiter)) {
                 has_waited = true;
                 *turn = None;
                 return Poll::Pending;
@@ -144,7 +144,7 @@ impl<T: Send> Object<T> {
         let way = poll_fn(|cx| {
             let poll = visit.poll::<T, false>(&self.inner, cx);
             let waits = poll.is_pending()
-                && context::with(|context| {
+                && entered::with(|context| {
                     self.inner.waits(context, cx.waker(), || visit.kept_waiter())
                 });
             if waits || visit.is_in_line() {
@@ -159,7 +159,7 @@ impl<T: Send> Object<T> {
 
     /// Enters the object beside another, wherever its home is. None if an operation is inside.
     fn enter_also(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
-        context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
+        entered::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
             Ok(way) => self.have_entered(way, context).map(Some),
             Err(_) => self.inner.refuse_own(context).map(|()| None),
         })

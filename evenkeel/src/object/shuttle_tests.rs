@@ -7,7 +7,7 @@
 use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;
 use crate::policy::object::sharing::READS;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::processor::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
 use crate::task::{JoinHandle, park, yield_now};
@@ -337,7 +337,7 @@ fn operations_are_made_elsewhere_while_their_home_is_stuck() {
     check(2, |shared| {
         let operated = Arc::new(AtomicBool::new(false));
         join(spawn(shared, async move {
-            let here = context::with(|context| context.map(|context| context.seat.me()));
+            let here = entered::with(|context| context.map(|context| context.seat.me()));
             let home = here.expect("a task is polled by a worker");
             let object = Object::new(Tally::default()).placed("tallies", Placement::Home).at(home);
             let visitor = crate::task::spawn({

@@ -9,7 +9,8 @@ use super::inner::Inner;
 use super::line::Turn;
 use super::way::Way;
 use crate::primitives::spin::pause;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::raw_task::kept;
 use crate::task::waker;
 use std::fmt;
@@ -129,7 +130,7 @@ impl Drop for Visit {
 #[inline(always)]
 pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Progress> {
     // SAFETY: only this call uses it.
-    let Some(context) = (unsafe { context::current() }) else { return Err(Progress::NEW) };
+    let Some(context) = (unsafe { entered::current() }) else { return Err(Progress::NEW) };
     if context.shared().is_anything_elsewhere() {
         return Err(Progress::NEW);
     }
@@ -217,7 +218,7 @@ impl Visit {
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
         // SAFETY: only this call uses it.
-        let context = unsafe { context::current() };
+        let context = unsafe { entered::current() };
         if let Some(context) = context
             && !self.progress.has(Progress::COUNTED | Progress::LOOKED_AT)
         {

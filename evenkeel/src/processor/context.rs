@@ -1,30 +1,27 @@
 //! The context of a worker's thread: its seat, the task that it polls, its clocks and its memory.
 
-#![allow(unsafe_code, reason = "a thread's context lies on its stack")]
+#![allow(unsafe_code, reason = "it lends the polled task, and takes blocks of memory back")]
 
 use super::meter::Doing;
 use super::runtimes;
 use super::seat::Seat;
 use super::shared::Shared;
-use super::slice::{self, Slice};
+use super::slice::Slice;
+use crate::deque::Level;
 use crate::deque::note::Note;
-use crate::deque::{Deque, Level};
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::thread::{self, thread_local};
-use crate::primitives::{clock, cpu, fence};
+use crate::primitives::{clock, cpu, fence, thread};
 use crate::queue::ring::Entry;
 use crate::raw_task::berth::After;
 use crate::raw_task::blocks::{Blocks, Size};
 use crate::raw_task::header::{Header, Live, TaskPtr};
 use crate::raw_task::id::{self, Id, Ids};
-use crate::raw_task::report::PanicHook;
 use crate::topology::Distance;
 use crate::travel::journeys::Journeys;
 use crate::travel::operations::Operations;
 use std::cell::{Cell, RefCell};
-use std::iter::successors;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -66,7 +63,7 @@ pub(crate) struct Context {
     /// The role of the thread.
     role: Role,
     /// The context that the thread had entered last before this one; null for none.
-    below: Cell<*const Context>,
+    pub(super) below: Cell<*const Self>,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
     /// The task that the thread polls; null for none.
@@ -115,64 +112,6 @@ pub(crate) struct Context {
     pub(crate) moved: RefCell<Vec<Entry>>,
     /// The worker that yields of fork-join have asked for jobs, and since when.
     pub(crate) asked_in_yields: Cell<Option<(usize, u64)>>,
-}
-
-thread_local! {
-    /// The context of a worker or of a relief, for everything about tasks. A thread that has
-    /// [settled](Context::settle) as a worker has none.
-    static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
-}
-
-thread_local! {
-    /// The context of a worker or of a spare, for everything about fork-join.
-    static FORKING: Cell<*const Context> = const { Cell::new(ptr::null()) };
-}
-
-thread_local! {
-    /// The context that the thread has entered last and not left.
-    static ENTERED: Cell<*const Context> = const { Cell::new(ptr::null()) };
-}
-
-thread_local! {
-    /// The context with which the thread has [settled](Context::settle) as a worker.
-    static SETTLED: Cell<Option<&'static Context>> = const { Cell::new(None) };
-}
-
-thread_local! {
-    /// The deque of the worker: a fork reaches it by one load.
-    static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
-}
-
-/// Ends the effect of [`Context::begin`]. A worker that shuts a current-thread runtime down drives
-/// it, and is a worker again afterwards.
-struct Leave {
-    context: *const Context,
-    forking: *const Context,
-    deque: *const Deque,
-    entered: *const Context,
-    steps: u32,
-}
-
-impl Leave {
-    fn now() -> Self {
-        Self {
-            context: CONTEXT.with(Cell::get),
-            forking: FORKING.with(Cell::get),
-            deque: DEQUE.with(Cell::get),
-            entered: ENTERED.with(Cell::get),
-            steps: slice::replace_steps(0),
-        }
-    }
-}
-
-impl Drop for Leave {
-    fn drop(&mut self) {
-        CONTEXT.with(|context| context.set(self.context));
-        FORKING.with(|context| context.set(self.forking));
-        DEQUE.with(|deque| deque.set(self.deque));
-        ENTERED.with(|context| context.set(self.entered));
-        slice::replace_steps(self.steps);
-    }
 }
 
 impl Drop for Context {
@@ -235,25 +174,6 @@ impl Context {
         self.role == Role::Worker
     }
 
-    /// Makes this the context of the thread while `f` runs. `f` does not enter it again.
-    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
-        let _leave = self.begin();
-        f()
-    }
-
-    fn begin(&self) -> Leave {
-        let before = Leave::now();
-        self.below.set(before.entered);
-        ENTERED.with(|context| context.set(ptr::from_ref(self)));
-        if self.role != Role::Spare {
-            CONTEXT.with(|context| context.set(ptr::from_ref(self)));
-        }
-        if self.role != Role::Relief {
-            self.fork_here();
-        }
-        before
-    }
-
     /// Calls `poll`, which polls the future for which this thread drives.
     pub(crate) fn while_main<R>(&self, poll: impl FnOnce() -> R) -> R {
         struct Polling<'a>(&'a Cell<bool>);
@@ -270,19 +190,6 @@ impl Context {
     /// Returns whether the thread polls the future for which it drives.
     pub(crate) fn polls_main(&self) -> bool {
         self.polls_main.get()
-    }
-
-    /// Makes this the context of the thread, for everything about fork-join, for as long as the
-    /// thread lives. For tasks the thread is outside: it has no loop in which it would take back
-    /// what has become complete elsewhere.
-    pub(crate) fn settle(&'static self) {
-        self.fork_here();
-        SETTLED.with(|settled| settled.set(Some(self)));
-    }
-
-    fn fork_here(&self) {
-        FORKING.with(|context| context.set(ptr::from_ref(self)));
-        DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
     }
 
     /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is
@@ -553,124 +460,4 @@ impl Context {
     pub(crate) fn ready(&self) -> usize {
         self.seat.processor().published.len()
     }
-}
-
-/// Calls `f` with the context of this thread, if it is a worker or a relief: for everything about
-/// tasks.
-#[inline(always)]
-pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
-    // SAFETY: `f` cannot keep the result.
-    f(unsafe { current() })
-}
-
-/// Does the same, but gives no context if the thread has entered another runtime: for what goes to
-/// the current runtime.
-#[inline(always)]
-pub(crate) fn at_home<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
-    with(|context| f(context.filter(|context| !context.has_entered.get())))
-}
-
-/// Calls `f` with the context of this thread, if it is a worker or a spare: for everything about
-/// fork-join.
-#[inline(always)]
-pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
-    let context = FORKING.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
-    // thread, and `f` cannot keep the result.
-    f(unsafe { context.as_ref() })
-}
-
-/// Calls `f` with the context of this thread to which `deque` belongs, as the thread's present one.
-///
-/// It is the innermost one, with one exception: a thread that has [settled](Context::settle) may
-/// drive another runtime inside a closure that has a [`Worker`](crate::fork_join::Worker). The
-/// `Worker` leads to the deque below that runtime, where the thread has no loop, as outside.
-pub(crate) fn with_owner<R>(deque: &Deque, f: impl FnOnce(&Context) -> R) -> R {
-    with_worker(|innermost| {
-        let is_owner =
-            |context: &Context| ptr::eq(&raw const *context.seat.processor().deque, deque);
-        let innermost = innermost.expect("jobs are pushed by workers");
-        if is_owner(innermost) {
-            return f(innermost);
-        }
-        let settled = SETTLED.with(Cell::get).filter(|settled| is_owner(settled));
-        let settled = settled.expect("no other context is below the innermost one");
-        let _leave = Leave::now();
-        CONTEXT.with(|context| context.set(ptr::null()));
-        settled.fork_here();
-        f(settled)
-    })
-}
-
-/// Calls `f` with the context of this thread, if it is a worker, a spare or a relief.
-pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
-    with_worker(|context| match context {
-        Some(context) => f(Some(context)),
-        None => with(f),
-    })
-}
-
-/// Returns whether one of this thread's contexts is such: those that it has entered and not left,
-/// and that with which it has [settled](Context::settle). A worker that drives a current-thread
-/// runtime has its own one below the driver's.
-pub(crate) fn any(is_such: impl Fn(&Context) -> bool) -> bool {
-    let last = ENTERED.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, on this thread, and
-    // `is_such` cannot keep the result.
-    let last = unsafe { last.as_ref() };
-    // SAFETY: the context below was entered before this one, and is left after it.
-    let entered = successors(last, |context| unsafe { context.below.get().as_ref() });
-    let settled = SETTLED.try_with(Cell::get).ok().flatten();
-    entered.chain(settled).any(is_such)
-}
-
-/// Returns the context of this thread, if it has one: [`with`] without a closure, because the
-/// hottest paths would pass a closure's captures through memory.
-///
-/// # Safety
-/// Only the caller's present call uses the result, and it does not outlast the worker's loop below
-/// it.
-#[inline(always)]
-pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
-    // A thread that destroys its thread-locals is not a worker.
-    let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
-    // thread.
-    unsafe { context.as_ref() }
-}
-
-/// Returns the deque of fork-join jobs of this thread, its owner, if it is a worker or a spare.
-///
-/// # Safety
-/// As [`current`].
-#[inline(always)]
-pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
-    let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while `enter` borrows a context, or for ever, and the context's
-    // seat keeps the processor alive.
-    unsafe { deque.as_ref() }
-}
-
-/// Returns whether this thread is a worker, a spare or a relief.
-pub(crate) fn is_inside() -> bool {
-    with_any(|context| context.is_some())
-}
-
-/// Returns whether this thread has [settled](Context::settle) as a worker, and drives nothing: it
-/// may block, because no worker's loop is below it.
-pub(crate) fn is_settled() -> bool {
-    let runs_loop = with(|context| context.is_some());
-    !runs_loop && with_worker(|context| context.is_some_and(|here| here.role == Role::Worker))
-}
-
-/// Returns whether this thread is a worker or a spare. It reads the same thread-local as a fork, so
-/// that a fork that follows need not read it again.
-#[inline(always)]
-pub(crate) fn is_worker() -> bool {
-    DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)
-}
-
-/// Returns the hook of this worker's runtime for panics of tasks without a joiner.
-pub(crate) fn panic_hook() -> Option<PanicHook> {
-    with(|context| context?.shared().hooks.task_panic.clone())
 }

@@ -5,7 +5,8 @@
 //! runtime and may enter another one; its context then [says so](note_entered), and what it spawns
 //! and arms goes to the other one.
 
-use super::context::{self, Context};
+use super::context::Context;
+use super::entered;
 use super::shared::{Phase, Shared};
 use crate::primitives::thread::thread_local;
 use std::cell::RefCell;
@@ -56,7 +57,7 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
     });
     match (result.ok().flatten(), f) {
         (Some(result), _) => result,
-        (None, Some(f)) => context::with_any(|context| f(context.map(Context::shared))),
+        (None, Some(f)) => entered::with_any(|context| f(context.map(Context::shared))),
         (None, None) => unreachable!("it is called once"),
     }
 }
@@ -97,7 +98,7 @@ pub(crate) fn enter_as(kind: Kind, shared: &Arc<Shared>) -> Entered {
 
 /// Tells the worker, if the thread is one, whether its current runtime is another one than its own.
 fn note_entered() {
-    context::with_any(|context| {
+    entered::with_any(|context| {
         let Some(context) = context else { return };
         let own = context.shared();
         let has_entered = with(|shared| shared.is_some_and(|shared| !Arc::ptr_eq(shared, own)));
@@ -143,7 +144,7 @@ impl Shared {
     /// closures. It may drive another runtime meanwhile.
     pub(crate) fn is_own_thread(&self) -> bool {
         let is_own = |shared: &Arc<Self>| std::ptr::eq(Arc::as_ptr(shared), self);
-        context::any(|context| is_own(context.shared()))
+        entered::any(|context| is_own(context.shared()))
             || any(|entry| entry.kind == Kind::Closures && is_own(&entry.shared))
     }
 
@@ -160,9 +161,9 @@ impl Shared {
 /// Panics if the thread runs a worker's loop.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    let in_task = context::with_any(|context| {
+    let in_task = entered::with_any(|context| {
         context
-            .filter(|_| !context::is_settled())
+            .filter(|_| !entered::is_settled())
             .map(|here| here.task().is_some() || here.shared().hooks.deterministic)
     });
     match in_task {

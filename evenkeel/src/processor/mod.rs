@@ -8,6 +8,7 @@ pub(crate) mod counters;
 mod cpu;
 pub(crate) mod current;
 pub(crate) mod driving;
+pub(crate) mod entered;
 pub(crate) mod errands;
 pub(crate) mod meter;
 pub(crate) mod neighbours;

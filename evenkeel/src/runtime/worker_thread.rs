@@ -3,8 +3,9 @@
 use super::error::BuildError;
 use super::handle::Handle;
 use crate::primitives::clock;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Shared;
@@ -95,7 +96,7 @@ impl WorkerThread {
     #[track_caller]
     pub fn run(mut self) {
         assert!(
-            !context::is_inside(),
+            !entered::is_inside(),
             "WorkerThread::run: this thread is a worker already: run each worker on a thread of its own"
         );
         let cpu = self.cpu;
@@ -161,7 +162,7 @@ impl WorkerThread {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn settle(mut self) -> Result<(), AlreadyWorker> {
-        if context::is_inside() {
+        if entered::is_inside() {
             return Err(AlreadyWorker);
         }
         let seat = self.seat.take().expect("a worker runs once");

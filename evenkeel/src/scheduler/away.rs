@@ -6,7 +6,8 @@
 use super::timing;
 use crate::idle::Counts;
 use crate::processor::Processor;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
 
@@ -90,7 +91,7 @@ impl Drop for Blocked<'_> {
 /// Calls `f`, which may block. If the caller is a worker, or a relief, inside a poll, others take
 /// its tasks over at once.
 pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
-    context::with(|context| {
+    entered::with(|context| {
         let polls = |context: &&Context| {
             let is_gone = context.seat.processor().absence.has_gone();
             context.task().is_some() && !is_gone && !context.shared().hooks.deterministic
@@ -161,7 +162,7 @@ mod tests {
     fn a_worker_that_is_away_is_not_left_its_tasks() {
         let runtime = crate::Builder::new().workers(1).build().unwrap();
         let task = runtime.spawn(async {
-            context::with_worker(|context| {
+            entered::with_worker(|context| {
                 let context = context.unwrap();
                 let processor = context.seat.processor();
                 processor.published.serves.store(true, Ordering::Relaxed);

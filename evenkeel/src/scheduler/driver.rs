@@ -27,9 +27,10 @@ use super::work;
 use super::worker::Worker;
 use crate::primitives::clock;
 use crate::primitives::thread::{self, Thread};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
 use crate::processor::current;
 use crate::processor::driving::Driving;
+use crate::processor::entered;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::{Phase, Shared};
@@ -160,7 +161,7 @@ pub(crate) fn orphan(shared: &Arc<Shared>) {
 /// Unparks a thread that may be the driver of `shared`, after what makes it leave. `number` is
 /// [its own](crate::raw_task::id::among_threads).
 pub(crate) fn unpark(shared: &Shared, thread: &Thread, number: u64) {
-    let is_driver = context::with(|context| {
+    let is_driver = entered::with(|context| {
         context.is_some_and(|own| own.thread == number && std::ptr::eq(&**own.shared(), shared))
     });
     if !is_driver {

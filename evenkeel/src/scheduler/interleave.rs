@@ -22,7 +22,8 @@
 use super::run;
 use super::worker::{Left, Worker};
 use crate::primitives::{clock, thread, unwind};
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::{Phase, Shared};
@@ -45,7 +46,7 @@ pub fn is_deterministic() -> bool {
 
 #[cold]
 fn is_here() -> bool {
-    context::with(|context| context.is_some_and(|context| context.shared().hooks.deterministic))
+    entered::with(|context| context.is_some_and(|context| context.shared().hooks.deterministic))
 }
 
 /// The worker of a deterministic runtime, and the numbers of its tasks; its owner chooses the

@@ -309,12 +309,12 @@ fn run_last(context: &Context, deque: &Deque) {
 mod tests {
     use super::*;
     use crate::policy::locality::HOLD;
-    use crate::processor::context;
+    use crate::processor::entered;
     use crate::topology::Distance;
 
     /// Calls `look` with the worker's own deque, as a thief would.
     fn with_deque<R>(look: impl FnOnce(&Deque) -> R) -> R {
-        context::with_worker(|context| look(&context.unwrap().seat.processor().deque))
+        entered::with_worker(|context| look(&context.unwrap().seat.processor().deque))
     }
 
     #[test]
@@ -341,14 +341,14 @@ mod tests {
         // The worker looks at its own deque as a thief would. Another worker has run these parts.
         let note = |number| Note::new(Distance::SharedLlc, Some(5), number).bits();
         let look = |sight: &mut Sight, now, free| {
-            context::with_worker(|context| Seen::of(context.unwrap(), 0, sight, now, free))
+            entered::with_worker(|context| Seen::of(context.unwrap(), 0, sight, now, free))
         };
         let may = |ask: fn(Seen, &Context, usize) -> bool, seen| {
-            context::with_worker(|context| ask(seen, context.unwrap(), 0))
+            entered::with_worker(|context| ask(seen, context.unwrap(), 0))
         };
         // The job of the first fork lies in the lowest place.
         let leave = |number: Option<u32>| {
-            context::with_worker(|context| {
+            entered::with_worker(|context| {
                 let deque = &context.unwrap().seat.processor().deque;
                 deque.leave_note(deque.floor(), number.map_or(0, note));
             });

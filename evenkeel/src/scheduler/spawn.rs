@@ -5,7 +5,8 @@ use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::thread;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
@@ -36,7 +37,7 @@ pub(crate) fn here<P, R>(
     make: impl FnOnce(P, Birth) -> (Runnable, R),
     elsewhere: impl FnOnce(P) -> Option<R>,
 ) -> Option<R> {
-    context::at_home(|context| match context {
+    entered::at_home(|context| match context {
         Some(context) => Some(on_worker(context, |birth| make(parts, birth))),
         None => elsewhere(parts),
     })
@@ -44,7 +45,7 @@ pub(crate) fn here<P, R>(
 
 /// Spawns on `shared`.
 pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
-    context::with(|context| match context {
+    entered::with(|context| match context {
         Some(context) if Arc::ptr_eq(context.shared(), shared) => on_worker(context, make),
         _ => from_outside(shared, make),
     })

@@ -11,7 +11,8 @@ use crate::policy::{Look, forking, waking};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
 use crate::processor::Processor;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::runtimes;
 use crate::processor::seat::Signalled;
 use crate::processor::shared::Shared;
@@ -30,7 +31,7 @@ pub(crate) fn signal(task: Live<'_>, signal: Signal) {
 #[inline(always)]
 fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     // SAFETY: only this call uses the context.
-    let release = match unsafe { context::current() } {
+    let release = match unsafe { entered::current() } {
         Some(context) if context.seat.owns(&task) => local(context, task, signal, consume),
         _ => outside(task, signal, consume),
     };
@@ -55,7 +56,7 @@ fn unpark(task: Live<'_>) {
 #[inline(never)]
 pub(crate) fn queue(task: Runnable) {
     // SAFETY: only this call uses the context.
-    match unsafe { context::current() } {
+    match unsafe { entered::current() } {
         Some(context) if context.seat.owns(&task) => {
             let ready = context.seat.push_resumed(task, context.now.get());
             context.counters().wakes_local.add(1);

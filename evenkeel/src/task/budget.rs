@@ -4,7 +4,8 @@
 //! yield: a primitive that yields has taken nothing else yet.
 
 use super::waker;
-use crate::processor::context::{self, Context};
+use crate::processor::context::Context;
+use crate::processor::entered;
 use crate::processor::slice;
 use std::mem;
 use std::task::{Poll, Waker};
@@ -50,7 +51,7 @@ fn look_here() -> bool {
 /// Calls `f` with the slice of this thread, and the poll that it makes.
 #[inline]
 pub(crate) fn with_slice<R>(f: impl FnOnce(&slice::Slice, slice::Poll) -> R) -> R {
-    context::with(|context| match context {
+    entered::with(|context| match context {
         Some(context) => f(&context.slice, poll_of(context)),
         None => slice::outside(f),
     })

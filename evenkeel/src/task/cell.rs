@@ -8,7 +8,7 @@ use super::waker;
 use crate::detect;
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::unwind::{contain, unwinding};
-use crate::processor::context;
+use crate::processor::entered;
 use crate::raw_task::berth::{After, Part, Right};
 use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::{self, Room, Size, allocate};
@@ -158,7 +158,7 @@ fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
     let (block, vtable) = match birth.room {
         Room::Padded => {
             let size = Table::<S, F, N, T>::SIZE;
-            let block = context::with(|context| match context {
+            let block = entered::with(|context| match context {
                 Some(context) => context.take_block(size),
                 None => blocks::take_outside(size),
             });
@@ -242,7 +242,7 @@ unsafe fn poll<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) ->
             match cell.front.public.after_poll(right) {
                 After::Wait => {}
                 // From here on another thread may poll or free the task.
-                after => context::with(|context| {
+                after => entered::with(|context| {
                     let context = context.expect("a task with a public part is polled by a worker");
                     context.set_after(after);
                 }),
@@ -364,7 +364,7 @@ unsafe fn take_output<S: Part, F: Future + 'static, N: Name, T: Tail>(
 unsafe fn free_padded<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
     // SAFETY: the caller's promise.
     let block = unsafe { empty::<S, F, N, T>(task) };
-    let kept = context::with(|context| {
+    let kept = entered::with(|context| {
         // SAFETY: `make` has allocated the block, padded and of this size, and it is empty.
         context
             .is_some_and(|context| unsafe { context.keep_block(block, Table::<S, F, N, T>::SIZE) })

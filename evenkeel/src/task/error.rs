@@ -1,8 +1,8 @@
 //! Why a task has no output.
 
 use crate::primitives::unwind::contain;
-use crate::processor::context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::raw_task::header::Live;
 use crate::raw_task::id::Id;
 use crate::raw_task::report::{self, PanicHook, TaskInfo, TaskPanic};
@@ -53,7 +53,7 @@ impl Failure {
 /// for a closure, this is a foreign thread, and the hook may be another runtime's: a task has no
 /// way to its own runtime.
 fn panic_hook() -> Option<PanicHook> {
-    context::panic_hook().or_else(|| current::shared()?.hooks.task_panic.clone())
+    entered::panic_hook().or_else(|| current::shared()?.hooks.task_panic.clone())
 }
 
 impl fmt::Debug for Panicked {

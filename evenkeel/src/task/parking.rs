@@ -2,7 +2,7 @@
 
 use super::waker;
 use crate::detect::Parking;
-use crate::processor::context;
+use crate::processor::entered;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -51,7 +51,7 @@ impl Future for Park {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let own = context::with(|context| {
+        let own = entered::with(|context| {
             let task = context.and_then(|context| context.task());
             let task = task.expect(
                 "evenkeel::task::park() is polled outside of a task: await it in a future that is spawned",

@@ -18,8 +18,8 @@
 use super::cell::{FIRST, Front, Name, make_public};
 use super::task_ref::Task;
 use crate::detect::actors;
-use crate::processor::context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::raw_task::berth::{Parked, Part};
 use crate::raw_task::header::{Live, TaskPtr};
@@ -143,7 +143,7 @@ fn count_one(task: Live<'_>) {
 /// Changes the count by the private one of the task's poller, if that is the caller.
 #[inline(always)]
 fn defer(task: Live<'_>, made: bool) -> bool {
-    context::with(|context| {
+    entered::with(|context| {
         context.is_some_and(|context| context.polls(task.ptr())) && task.defer_public(made)
     })
 }

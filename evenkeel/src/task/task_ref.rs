@@ -1,6 +1,6 @@
 //! A reference to a task.
 
-use crate::processor::context;
+use crate::processor::entered;
 use crate::raw_task::id::Id;
 use crate::raw_task::report::TaskInfo;
 use crate::raw_task::rights::Reference;
@@ -155,5 +155,5 @@ pub fn current() -> Task {
 /// ```
 #[must_use]
 pub fn try_current() -> Option<Task> {
-    context::with(|context| Some(Task::new(Reference::of(context?.task()?))))
+    entered::with(|context| Some(Task::new(Reference::of(context?.task()?))))
 }

@@ -9,7 +9,7 @@
 
 use super::lent::Lent;
 use crate::detect::Waiting;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::raw_task::header::{Header, Live, TaskPtr};
 use crate::raw_task::rights::Reference;
 use crate::raw_task::state::Signal;
@@ -53,7 +53,7 @@ fn task_behind(waker: &Waker) -> Option<Live<'_>> {
 /// waker that needs no wake. Returns whether it is that one.
 #[inline(always)]
 pub(super) fn go_again(waker: &Waker) -> bool {
-    context::with(|context| match (context, task_of(waker)) {
+    entered::with(|context| match (context, task_of(waker)) {
         (Some(context), Some(task)) if context.polls(task.ptr()) => {
             context.go_again();
             true
@@ -85,7 +85,7 @@ unsafe fn task(data: *const ()) -> TaskPtr {
 /// Changes the count by the private one of the task's poller, if that is the caller.
 #[inline(always)]
 fn defer(task: Live<'_>, change: i8) -> bool {
-    context::with(|context| {
+    entered::with(|context| {
         context.is_some_and(|context| context.polls(task.ptr())) && task.defer_reference(change)
     })
 }

@@ -1,8 +1,8 @@
 //! A point in time.
 
 use crate::primitives::clock;
-use crate::processor::context;
 use crate::processor::current;
+use crate::processor::entered;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Instant {
     #[must_use]
     #[inline]
     pub fn now() -> Self {
-        let here = context::at_home(|context| context.map(|context| context.shared().clock.now()));
+        let here = entered::at_home(|context| context.map(|context| context.shared().clock.now()));
         Self::of(here.unwrap_or_else(|| {
             current::with(|shared| shared.map(|shared| shared.clock.now()))
                 .unwrap_or_else(clock::now)
@@ -69,7 +69,7 @@ impl Instant {
     pub(super) fn in_at_least(duration: Duration) -> Self {
         // A wait as short as a tick is worth reading the exact time.
         if duration > SHORT {
-            let here = context::at_home(|context| {
+            let here = entered::at_home(|context| {
                 context.map(|context| context.shared().clock.at(context.ahead.now()))
             });
             if let Some(here) = here {

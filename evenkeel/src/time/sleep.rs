@@ -3,8 +3,8 @@
 #![allow(unsafe_code, reason = "the wheel points to a node in this future")]
 
 use super::Instant;
-use crate::processor::context;
 use crate::processor::current;
+use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::scheduler::timing;
 use crate::task::budget::{self, Unit};
@@ -218,7 +218,7 @@ impl Sleep {
         let word = WordWaker::of(waker);
         let entry = NonNull::from(&self.entry);
         let deadline = self.deadline.nanos();
-        let armed = context::at_home(|context| match context {
+        let armed = entered::at_home(|context| match context {
             Some(context) if !context.is_relief() => {
                 // SAFETY: the entry is in no wheel; the future is pinned, and cancels when it is
                 // dropped.

@@ -1,7 +1,7 @@
 //! Moves of tasks from worker to worker: wakes, yields, queues behind stuck tasks.
 
 use super::{check, join, spawn};
-use crate::processor::context;
+use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::scheduler::gathering;
 use crate::sync::Semaphore;
@@ -49,7 +49,7 @@ fn queues_are_given_back_and_owners_fenced_at_random() {
             spawn(shared, async move {
                 for _ in 0..2 {
                     turns.fetch_add(1, Ordering::Relaxed);
-                    context::with(|context| {
+                    entered::with(|context| {
                         let context = context.expect("a task is polled by a worker");
                         match thread_rng().gen_range(0..4) {
                             0 => gathering::give_back(

@@ -5,7 +5,7 @@ use super::handle::LocalJoinHandle;
 use super::ready::{Member, Place, Ready};
 use super::waking::Waking;
 use crate::primitives::slab::Slab;
-use crate::processor::context;
+use crate::processor::entered;
 use crate::raw_task::id::{self, Id};
 use crate::raw_task::party;
 use crate::raw_task::report::TaskInfo;
@@ -222,7 +222,7 @@ impl Tasks {
 /// Returns the turn of a party of a set that is polled outside of tasks. All that a task polls is a
 /// part of the task.
 pub(super) fn turn_of(party: Id) -> Option<party::Turn> {
-    let is_in_task = context::with(|context| context.is_some_and(|own| own.task().is_some()));
+    let is_in_task = entered::with(|context| context.is_some_and(|own| own.task().is_some()));
     (!is_in_task).then(|| party::Turn::of(party))
 }
 
