@@ -166,6 +166,7 @@ fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
         ("processor/mod.rs", "Published", "published."),
         ("processor/mod.rs", "Processor", ""),
         ("processor/context.rs", "Context", ""),
+        ("processor/forks.rs", "Forks", ""),
         ("processor/seat.rs", "Seat", ""),
         ("scheduler/worker.rs", "Worker<'a>", ""),
     ] {

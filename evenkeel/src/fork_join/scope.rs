@@ -209,7 +209,7 @@ where
 {
     let floor = context.seat.processor().deque.level();
     let handle = Handle::new(context.shared().clone());
-    let scope = make(Scope::new(handle, context.next_scope()));
+    let scope = make(Scope::new(handle, context.seat.next_scope()));
     let (result, base) = scope.base().run(|| op(&scope));
     job::run_above(context, floor);
     base.wait(context);
@@ -302,7 +302,7 @@ impl<'scope> Scope<'scope> {
     /// job of the scope, which counts until then.
     fn is_served_by(&self, context: &Context) -> bool {
         self.id != 0
-            && (context.owns_scope(self.id)
+            && (context.seat.owns_scope(self.id)
                 || context.seat.processor().root.load(Ordering::Relaxed) == self.id)
     }
 

@@ -287,14 +287,13 @@ impl Anchor {
         };
         let reach = neighbours.reach(bytes);
         let is_public = locality::publishes(reach);
-        let number = context.anchored.get().wrapping_add(1);
-        context.anchored.set(number);
+        let number = context.forks.count_anchored();
         // What fits into a core's own cache is not worth remembering, nor is it under a rule that
         // makes no offers.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
             return Self { note: Note::new(reach, None, number), is_public, part: 0 };
         }
-        let part = locality::second_part(context.part.get(), bytes);
+        let part = locality::second_part(context.forks.part.get(), bytes);
         let is_known = |&last: &usize| last != me && locality::remembers(reach);
         let last = shared.runners.last(part).filter(is_known);
         Self { note: Note::new(reach, last, number), is_public, part }
@@ -328,13 +327,13 @@ struct Within<'a> {
 
 impl<'a> Within<'a> {
     fn part(context: &'a Context, part: u64) -> Self {
-        Self { context, before: context.part.replace(part) }
+        Self { context, before: context.forks.part.replace(part) }
     }
 }
 
 impl Drop for Within<'_> {
     fn drop(&mut self) {
-        self.context.part.set(self.before);
+        self.context.forks.part.set(self.before);
     }
 }
 

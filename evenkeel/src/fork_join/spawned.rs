@@ -63,7 +63,7 @@ pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut 
     let head = deque.head();
     let has_room = deque.has_room(head);
     if is_scoped {
-        context.note_scoped();
+        context.forks.note_scoped(deque);
     }
     if has_room || deque.prepare(head) {
         // SAFETY: the head has a slot, as the deque is not full.

@@ -99,11 +99,11 @@ fn steal(context: &Context) -> bool {
     if !context.seat.processor().deque.is_empty() {
         return false;
     }
-    let before = context.asked_in_yields.take();
+    let before = context.forks.asked_in_yields.take();
     for other in shared.hosts(context.seat.me()) {
         let deque = &shared.processor(other).deque;
         if !deque.has_public() && deque.has_private() {
-            if context.asked_in_yields.get().is_some() {
+            if context.forks.asked_in_yields.get().is_some() {
                 deque.ask();
             } else {
                 let since = before.filter(|&(host, _)| host == other).map(|(_, since)| since);
@@ -111,7 +111,7 @@ fn steal(context: &Context) -> bool {
                 if asked.is_in_vain(deque, clock::now()) {
                     deque.seize();
                 }
-                context.asked_in_yields.set(Some((other, asked.0)));
+                context.forks.asked_in_yields.set(Some((other, asked.0)));
             }
         }
         if !job::may_take(context, other, 0) {

@@ -2,12 +2,12 @@
 
 #![allow(unsafe_code, reason = "it lends the polled task, and takes blocks of memory back")]
 
+use super::forks::Forks;
 use super::meter::Doing;
 use super::runtimes;
 use super::seat::Seat;
 use super::shared::Shared;
 use super::slice::Slice;
-use crate::deque::Level;
 use crate::deque::note::Note;
 use crate::policy::{Locality, locality, searching, stealing};
 use crate::primitives::ahead::Ahead;
@@ -28,9 +28,6 @@ use std::sync::Arc;
 /// Tasks for which [`Context::moved`] keeps room once a burst is over: 16 KiB. An estimate; no
 /// benchmark sets it.
 const SCRATCH: usize = 1_024;
-
-/// More than the most workers.
-const WORKERS: u64 = 1 << 16;
 
 /// The role of a thread with a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,25 +90,17 @@ pub(crate) struct Context {
     completed: Cell<u64>,
     /// Whether the thread has entered another runtime, which is its current one.
     pub(crate) has_entered: Cell<bool>,
-    /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
-    /// outside of any.
-    pub(crate) part: Cell<u64>,
-    /// How many sized forks the worker has anchored.
-    pub(crate) anchored: Cell<u32>,
+    /// What it notes about its own forks.
+    pub(crate) forks: Forks,
     /// The end and the length of the time in which it does not yield its core, because it has lost
     /// it by a yield; see [`searching::RESTS`].
     rests_until: Cell<u64>,
     rest: Cell<u64>,
-    /// The level of the deque below its oldest job of a scope, if it has one. The owner of the
-    /// scope may hold a lock, and cannot come for the job, so no task and no errand goes before it.
-    pub(crate) scoped: Cell<Option<Level>>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
     /// A buffer for tasks on their way from another processor's queue to this one's; empty
     /// otherwise.
     pub(crate) moved: RefCell<Vec<Entry>>,
-    /// The worker that yields of fork-join have asked for jobs, and since when.
-    pub(crate) asked_in_yields: Cell<Option<(usize, u64)>>,
 }
 
 impl Drop for Context {
@@ -141,14 +130,11 @@ impl Context {
             kept_woken: Cell::default(),
             completed: Cell::default(),
             has_entered: Cell::default(),
-            part: Cell::default(),
-            anchored: Cell::default(),
+            forks: Forks::default(),
             rests_until: Cell::default(),
             rest: Cell::default(),
-            scoped: Cell::default(),
             blocks: RefCell::new(Blocks::take_inside()),
             moved: RefCell::default(),
-            asked_in_yields: Cell::default(),
         }
     }
 
@@ -270,20 +256,6 @@ impl Context {
         after
     }
 
-    /// Notes that the worker is about to push a job of a scope.
-    pub(crate) fn note_scoped(&self) {
-        if self.scoped.get().is_none() {
-            self.scoped.set(Some(self.seat.processor().deque.level()));
-        }
-    }
-
-    /// Forgets the job of a scope if the deque is down to `level` and the job was above.
-    pub(crate) fn forget_scoped(&self, level: Level) {
-        if self.scoped.get().is_some_and(|scoped| scoped >= level) {
-            self.scoped.set(None);
-        }
-    }
-
     /// Sets the next place of the polled task, for when its poll returns `Pending`.
     #[inline(always)]
     pub(crate) fn set_after(&self, after: After) {
@@ -312,19 +284,6 @@ impl Context {
         let id = ids.take();
         self.ids.set(ids);
         id
-    }
-
-    /// Returns a number for a scope that no other scope of the runtime has had; not zero.
-    pub(crate) fn next_scope(&self) -> u64 {
-        let scopes = &self.counters().scopes;
-        scopes.add(1);
-        scopes.get() * WORKERS + self.seat.me() as u64
-    }
-
-    /// Returns whether a scope with this number from [`next_scope`](Self::next_scope) has begun
-    /// here.
-    pub(crate) fn owns_scope(&self, number: u64) -> bool {
-        number % WORKERS == self.seat.me() as u64
     }
 
     /// Counts a kept task that was woken here.

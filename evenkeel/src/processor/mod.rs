@@ -10,6 +10,7 @@ pub(crate) mod current;
 pub(crate) mod driving;
 pub(crate) mod entered;
 pub(crate) mod errands;
+pub(crate) mod forks;
 pub(crate) mod meter;
 pub(crate) mod neighbours;
 mod row;

@@ -39,7 +39,7 @@ pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) 
     let root = processor.root.load(Ordering::Relaxed);
     let guests = processor.guests.load(Ordering::Relaxed);
     // The guest is not a part of a sized recursion below either.
-    let part = context.part.replace(0);
+    let part = context.forks.part.replace(0);
     processor.root.store(0, Ordering::Relaxed);
     processor.guests.store(guests + 1, Ordering::Relaxed);
     processor.deque.change_root();
@@ -50,7 +50,7 @@ pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) 
     processor.deque.change_root();
     processor.guests.store(guests, Ordering::Relaxed);
     processor.root.store(root, Ordering::Relaxed);
-    context.part.set(part);
+    context.forks.part.set(part);
 }
 
 #[cfg(all(test, loom))]

@@ -270,7 +270,7 @@ pub(crate) fn run_above_while(context: &Context, floor: Level, more: impl Fn() -
     while deque.level() > floor {
         if deque.has_spilled() {
             let job = deque.pop_spilled(floor);
-            context.forget_scoped(deque.level());
+            context.forks.forget_scoped(deque.level());
             if let Some(job) = job {
                 run_spilled(job, context, None);
             }
@@ -289,7 +289,7 @@ fn run_last(context: &Context, deque: &Deque) {
     // SAFETY: the place is below the head.
     let slot = unsafe { place.slot() };
     deque.count_boxed(-1);
-    context.forget_scoped(deque.level_below(place));
+    context.forks.forget_scoped(deque.level_below(place));
     if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
         if deque.is_asked() && deque.has_private() {
             // There may be no push for long.

@@ -158,11 +158,11 @@ impl<'a> Worker<'a> {
     pub(super) fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
         job::run_above_while(self.context, Level::FLOOR, || {
-            self.context.scoped.get().is_some() || clock::now() < end
+            self.context.forks.has_scoped() || clock::now() < end
         });
         if !self.has_jobs() {
             // The worker may have taken the job itself, as a thief does.
-            self.context.scoped.set(None);
+            self.context.forks.forget_scoped(Level::FLOOR);
         }
         // The time of the jobs does not count as the next batch's.
         self.context.now.set(clock::now());
@@ -170,7 +170,7 @@ impl<'a> Worker<'a> {
 
     /// Does the same, if there are jobs of scopes among the jobs.
     fn drain_scopes(&mut self) {
-        if self.context.scoped.get().is_some() {
+        if self.context.forks.has_scoped() {
             self.drain_jobs();
         }
     }
