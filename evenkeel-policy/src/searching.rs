@@ -105,6 +105,21 @@ pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
 /// times a sleep and a wake-up; an estimate, no benchmark sets it.
 pub const LOST_CORE: u64 = 200_000;
 
+/// Returns whether a thread has [lost its core](LOST_CORE) by a yield that lasted from `before` to
+/// `after`.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{LOST_CORE, has_lost_core};
+/// assert!(!has_lost_core(5, 4 + LOST_CORE));
+/// assert!(has_lost_core(5, 5 + LOST_CORE));
+/// ```
+#[inline]
+#[must_use]
+pub fn has_lost_core(before: u64, after: u64) -> bool {
+    after.saturating_sub(before) >= LOST_CORE
+}
+
 /// Returns whether a worker that has [lost its core](LOST_CORE) rests. While more workers of the
 /// process are `awake` than it may use `cores`, another of them has had the core. Such a worker
 /// yields it in turn, where a stranger would not; and if both rest, cores are idle beside work.
@@ -133,20 +148,65 @@ pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
 /// echoes where each rest ends it.
 pub const CONTENDED: u64 = RESTS.1;
 
-/// Returns the length of the next rest after a vain one of length `rested`, which is zero if the
-/// last wait went well.
-///
-/// # Examples
-/// ```
-/// use evenkeel_policy::searching::{RESTS, next_rest};
-/// assert_eq!(next_rest(0), RESTS.0);
-/// assert_eq!(next_rest(RESTS.0), 2 * RESTS.0);
-/// assert_eq!(next_rest(RESTS.1), RESTS.1);
-/// ```
-#[inline]
-#[must_use]
-pub fn next_rest(rested: u64) -> u64 {
-    rested.saturating_mul(2).clamp(RESTS.0, RESTS.1)
+/// The last rest of a worker, or of the threads of a process that wait for workers. By default
+/// there was none. See [`RESTS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// When it is over.
+    pub until: u64,
+    /// How long it lasts; zero if the next one is to be the shortest.
+    pub length: u64,
+}
+
+impl Rest {
+    /// Returns whether it is over at the time `now`.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::searching::Rest;
+    /// let rest = Rest { until: 500, length: 100 };
+    /// assert!(!rest.is_over(499));
+    /// assert!(rest.is_over(500));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_over(self, now: u64) -> bool {
+        now >= self.until
+    }
+
+    /// Returns the next rest, which begins at the time `now`: twice as long, up to the longest.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::searching::{RESTS, Rest};
+    /// let first = Rest::default().next(7);
+    /// assert_eq!(first, Rest { until: 7 + RESTS.0, length: RESTS.0 });
+    /// assert_eq!(first.next(0).length, 2 * RESTS.0);
+    /// let longest = (0..9).fold(first, |rest, _| rest.next(0));
+    /// assert_eq!(longest.length, RESTS.1);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn next(self, now: u64) -> Self {
+        let length = self.length.saturating_mul(2).clamp(RESTS.0, RESTS.1);
+        Self { until: now.saturating_add(length), length }
+    }
+
+    /// Returns the same rest, or none if at the time `now` it has been over for as long as the
+    /// longest one lasts.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::searching::{RESTS, Rest};
+    /// let rest = Rest::default().next(0);
+    /// assert_eq!(rest.unless_old(RESTS.0 + RESTS.1 - 1), rest);
+    /// assert_eq!(rest.unless_old(RESTS.0 + RESTS.1), Rest::default());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn unless_old(self, now: u64) -> Self {
+        if now.saturating_sub(self.until) < RESTS.1 { self } else { Self::default() }
+    }
 }
 
 /// Returns whether one more processor may search.

@@ -1,6 +1,7 @@
 //! How a thread that is no worker waits for workers.
 
-use crate::policy::{forking, searching};
+use crate::policy::forking;
+use crate::policy::searching::{self, Rest};
 use crate::primitives::{clock, cpu, thread};
 use crate::processor::shared::Shared;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -9,17 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// workers that it waits for. A hint, like the rest: it orders nothing.
 static AWAKE: AtomicBool = AtomicBool::new(false);
 
-/// Until when no thread waits awake, because one has lost its core; and how long that rest is, or
-/// zero if the last wait has gone well.
+/// The [`Rest`] in which no thread waits awake, because one has lost its core.
 static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
-static REST: AtomicU64 = AtomicU64::new(0);
+static REST_LENGTH: AtomicU64 = AtomicU64::new(0);
+
+fn rest() -> Rest {
+    Rest { until: RESTS_UNTIL.load(Relaxed), length: REST_LENGTH.load(Relaxed) }
+}
 
 /// The right to wait awake.
 struct Awake;
 
 impl Awake {
     fn begin(now: u64) -> Option<Self> {
-        let is_free = now >= RESTS_UNTIL.load(Relaxed) && !AWAKE.load(Relaxed);
+        let is_free = rest().is_over(now) && !AWAKE.load(Relaxed);
         (is_free && !AWAKE.swap(true, Relaxed)).then_some(Self)
     }
 }
@@ -58,14 +62,15 @@ fn wait_awake(shared: &Shared, start: u64, over: &dyn Fn() -> bool) -> bool {
     while may_stay(shared, false) {
         thread::yield_now();
         let before = std::mem::replace(&mut now, clock::now());
-        if now.saturating_sub(before) >= searching::LOST_CORE {
-            let rest = searching::next_rest(REST.load(Relaxed));
-            REST.store(rest, Relaxed);
-            RESTS_UNTIL.store(now.saturating_add(rest), Relaxed);
+        if searching::has_lost_core(before, now) {
+            let rest = rest().next(now);
+            REST_LENGTH.store(rest.length, Relaxed);
+            RESTS_UNTIL.store(rest.until, Relaxed);
             return over();
         }
         if over() {
-            REST.store(0, Relaxed);
+            // It has gone well.
+            REST_LENGTH.store(0, Relaxed);
             return true;
         }
         if forking::sleep(now.saturating_sub(start)) {

@@ -9,7 +9,8 @@ use super::seat::Seat;
 use super::shared::Shared;
 use super::slice::Slice;
 use crate::deque::note::Note;
-use crate::policy::{Locality, locality, searching, stealing};
+use crate::policy::searching::{self, Rest};
+use crate::policy::{Locality, locality, stealing};
 use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, cpu, fence, thread};
@@ -92,10 +93,8 @@ pub(crate) struct Context {
     pub(crate) has_entered: Cell<bool>,
     /// What it notes about its own forks.
     pub(crate) forks: Forks,
-    /// The end and the length of the time in which it does not yield its core, because it has lost
-    /// it by a yield; see [`searching::RESTS`].
-    rests_until: Cell<u64>,
-    rest: Cell<u64>,
+    /// The time in which it does not yield its core, because it has lost it by a yield.
+    rest: Cell<Rest>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
     /// A buffer for tasks on their way from another processor's queue to this one's; empty
@@ -131,7 +130,6 @@ impl Context {
             completed: Cell::default(),
             has_entered: Cell::default(),
             forks: Forks::default(),
-            rests_until: Cell::default(),
             rest: Cell::default(),
             blocks: RefCell::new(Blocks::take_inside()),
             moved: RefCell::default(),
@@ -181,19 +179,18 @@ impl Context {
     /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is
     /// better to sleep, because threads that are no workers compute on the core.
     pub(crate) fn give_way(&self, now: u64) -> bool {
-        if now < self.rests_until.get() {
+        let rest = self.rest.get();
+        if !rest.is_over(now) {
             return false;
         }
         thread::yield_now();
         let after = clock::now();
-        if after.saturating_sub(now) < searching::LOST_CORE
+        if !searching::has_lost_core(now, after)
             || !searching::rests(runtimes::awake(), cpu::count())
         {
             return true;
         }
-        let longer = now.saturating_sub(self.rests_until.get()) < searching::RESTS.1;
-        self.rest.set(searching::next_rest(if longer { self.rest.get() } else { 0 }));
-        self.rests_until.set(after.saturating_add(self.rest.get()));
+        self.rest.set(rest.unless_old(now).next(after));
         let shared = self.shared();
         for worker in &shared.processors[..shared.workers] {
             let until = after.saturating_add(searching::CONTENDED);
