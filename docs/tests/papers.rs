@@ -166,6 +166,7 @@ fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
         ("processor/mod.rs", "Published", "published."),
         ("processor/mod.rs", "Processor", ""),
         ("processor/context.rs", "Context", ""),
+        ("processor/context/present.rs", "Present", ""),
         ("processor/forks.rs", "Forks", ""),
         ("processor/seat.rs", "Seat", ""),
         ("scheduler/worker.rs", "Worker<'a>", ""),
@@ -173,7 +174,7 @@ fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
         let own = named(name.trim_end_matches("<'a>"));
         let place = if own.is_empty() { cells.join(",") } else { own };
         let fields = fields(&read(file), name);
-        assert!(fields.len() > 3, "{name}: {fields:?}");
+        assert!(fields.len() > 2, "{name}: {fields:?}");
         for field in fields {
             let is_there = [format!("`{before}{field}`"), format!("`{field}.")];
             let is_there = is_there.iter().any(|name| place.contains(name));

@@ -2,6 +2,9 @@
 
 #![allow(unsafe_code, reason = "it lends the polled task, and takes blocks of memory back")]
 
+mod present;
+
+use self::present::Present;
 use super::forks::Forks;
 use super::meter::Doing;
 use super::runtimes;
@@ -15,9 +18,8 @@ use crate::primitives::ahead::Ahead;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, cpu, fence, thread};
 use crate::queue::ring::Entry;
-use crate::raw_task::berth::After;
 use crate::raw_task::blocks::{Blocks, Size};
-use crate::raw_task::header::{Header, Live, TaskPtr};
+use crate::raw_task::header::{Live, TaskPtr};
 use crate::raw_task::id::{self, Id, Ids};
 use crate::topology::Distance;
 use crate::travel::journeys::Journeys;
@@ -64,12 +66,8 @@ pub(crate) struct Context {
     pub(super) below: Cell<*const Self>,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
-    /// The task that the thread polls; null for none.
-    task: Cell<*mut Header>,
-    /// Whether the thread, a driver, polls the future for which it drives.
-    polls_main: Cell<bool>,
-    /// The task's next place if its poll returns `Pending`.
-    pub(crate) after: Cell<After>,
+    /// The poll that the thread makes.
+    present: Present,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
     /// Whether its sockets are better in [another set](crate::policy::readiness::Catch).
@@ -115,9 +113,7 @@ impl Context {
             below: Cell::new(ptr::null()),
             seat,
             thread: id::among_threads(),
-            task: Cell::new(ptr::null_mut()),
-            polls_main: Cell::default(),
-            after: Cell::new(After::Wait),
+            present: Present::none(),
             now: Cell::new(now),
             catches_few: Cell::new(true),
             slice: Slice::new(now),
@@ -158,24 +154,6 @@ impl Context {
         self.role == Role::Worker
     }
 
-    /// Calls `poll`, which polls the future for which this thread drives.
-    pub(crate) fn while_main<R>(&self, poll: impl FnOnce() -> R) -> R {
-        struct Polling<'a>(&'a Cell<bool>);
-        impl Drop for Polling<'_> {
-            fn drop(&mut self) {
-                self.0.set(false);
-            }
-        }
-        self.polls_main.set(true);
-        let _polling = Polling(&self.polls_main);
-        poll()
-    }
-
-    /// Returns whether the thread polls the future for which it drives.
-    pub(crate) fn polls_main(&self) -> bool {
-        self.polls_main.get()
-    }
-
     /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is
     /// better to sleep, because threads that are no workers compute on the core.
     pub(crate) fn give_way(&self, now: u64) -> bool {
@@ -197,66 +175,6 @@ impl Context {
             worker.published.contended_until.store(until, Ordering::Relaxed);
         }
         false
-    }
-
-    /// Begins the poll of a task.
-    #[inline(always)]
-    pub(crate) fn begin_poll(&self, task: TaskPtr) {
-        self.task.set(task.as_ptr());
-        self.seat.processor().published.polled.store(task.as_ptr(), Ordering::Relaxed);
-    }
-
-    /// Begins to drop the future of an aborted task, up to [`end_drop`](Self::end_drop).
-    pub(crate) fn begin_drop(&self, task: TaskPtr) {
-        self.task.set(task.as_ptr());
-        let published = &self.seat.processor().published;
-        published.drops.store(task.as_ptr(), Ordering::Relaxed);
-        // A thread that sees this task there sees that it is dropped.
-        published.polled.store(task.as_ptr(), Ordering::Release);
-    }
-
-    /// Says that the task whose future was dropped is complete.
-    pub(crate) fn end_drop(&self) {
-        self.seat.processor().published.drops.store(ptr::null_mut(), Ordering::Relaxed);
-    }
-
-    /// Ends the poll.
-    #[inline(always)]
-    pub(crate) fn end_poll(&self) {
-        self.task.set(ptr::null_mut());
-    }
-
-    /// Returns the task that the thread polls; null for none.
-    #[inline(always)]
-    pub(crate) fn polled(&self) -> *mut Header {
-        self.task.get()
-    }
-
-    /// Returns whether this thread polls `task`.
-    #[inline(always)]
-    pub(crate) fn polls(&self, task: TaskPtr) -> bool {
-        ptr::eq(self.polled(), task.as_ptr())
-    }
-
-    /// Returns the address of the task that the thread polls, zero if it polls none.
-    #[inline(always)]
-    pub(crate) fn task_address(&self) -> usize {
-        self.polled().addr()
-    }
-
-    #[inline(always)]
-    pub(crate) fn take_after(&self) -> After {
-        let after = self.after.get();
-        if after != After::Wait {
-            self.after.set(After::Wait);
-        }
-        after
-    }
-
-    /// Sets the next place of the polled task, for when its poll returns `Pending`.
-    #[inline(always)]
-    pub(crate) fn set_after(&self, after: After) {
-        self.after.set(after);
     }
 
     /// Returns the task that the thread polls.

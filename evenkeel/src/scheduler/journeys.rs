@@ -19,7 +19,7 @@ impl Context {
     /// is a visitor.
     #[inline(always)]
     pub(crate) fn go_again(&self) {
-        if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
+        if self.after() == After::Visit && self.journeys.target.get() != self.seat.me() {
             // Another part of the task is on its way elsewhere, which gives the others a turn too.
             return;
         }
