@@ -17,7 +17,7 @@ impl Worker<'_> {
             self.pursue(&request, now);
             return;
         }
-        if !self.looks.are_due(now, self.shared.workers - 1, self.mean_poll) {
+        if !self.looks.are_due(now, self.shared.workers - 1, self.pace.mean_poll) {
             return;
         }
         let number = self.looks.begin(now);

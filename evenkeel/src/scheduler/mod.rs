@@ -22,6 +22,7 @@ mod leave;
 pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;
+mod pace;
 mod polls;
 pub(crate) mod relief;
 pub(crate) mod run;

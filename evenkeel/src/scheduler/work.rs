@@ -15,7 +15,7 @@ use super::run;
 use super::wake;
 use super::worker::{Left, Worker};
 use crate::deque::Level;
-use crate::policy::{self, batch, overtaking, waking};
+use crate::policy::{batch, overtaking, waking};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, unwind};
 use crate::processor::context::Context;
@@ -27,10 +27,6 @@ use crate::raw_task::header::Header;
 use crate::raw_task::state::Signal;
 use crate::topology::Distance;
 use std::ptr;
-
-/// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that
-/// no benchmark sets.
-const TRIM: u32 = 1_024;
 
 /// Runs the processor of `seat` until its runtime is over.
 pub(crate) fn work(seat: Seat) {
@@ -181,7 +177,7 @@ impl<'a> Worker<'a> {
     pub(super) fn batch(&mut self) -> u32 {
         let context = self.context;
         context.seat.processor().published.batch.store(context.now.get(), Ordering::Relaxed);
-        if self.caution > 0 {
+        if self.pace.caution > 0 {
             return self.batch_of_one();
         }
         let inbox = &context.seat.processor().inbox;
@@ -190,7 +186,7 @@ impl<'a> Worker<'a> {
         let visits = context.seat.has_visitors();
         let mut polls = 0;
         let mut wait = 0;
-        while polls < self.polls_per_batch {
+        while polls < self.pace.polls_per_batch {
             if context.is_asked() {
                 handover::answer(context, false);
             }
@@ -218,7 +214,7 @@ impl<'a> Worker<'a> {
 
     #[inline(always)]
     fn note_wait(&mut self, wait: u64) {
-        self.mean_wait = policy::smooth(self.mean_wait, wait);
+        self.pace.learn_wait(wait);
         self.context.counters().longest_wait.raise(wait);
     }
 
@@ -235,7 +231,7 @@ impl<'a> Worker<'a> {
         }
         let Some(entry) = self.pop_one() else { return 0 };
         let wait = context.now.get().saturating_sub(entry.since);
-        self.polled = Some(entry.task.kind());
+        self.pace.polled = Some(entry.task.kind());
         run::run(context, entry.task);
         self.note_wait(wait);
         1
@@ -256,8 +252,8 @@ impl<'a> Worker<'a> {
             && (seat.processor().published.visitors.len() > 0
                 || seat.processor().arrivals.has_rung());
         // Where the clock stands, a test relies on the order.
-        if !has_visitors && self.lengths.lets_overtake() && !self.shared.clock.stands() {
-            let is_long = |task: &Header| self.lengths.is_long(task.kind());
+        if !has_visitors && self.pace.lengths.lets_overtake() && !self.shared.clock.stands() {
+            let is_long = |task: &Header| self.pace.lengths.is_long(task.kind());
             return seat.pop_overtaking(overtaking::FARTHEST, is_long);
         }
         if let Some(entry) = seat.pop(visits) {
@@ -279,21 +275,11 @@ impl<'a> Worker<'a> {
             context.seat.processor().published.polled.store(ptr::null_mut(), Ordering::Relaxed);
             context.counters().polls.add(u64::from(polls));
             context.counters().longest_batch.raise(elapsed);
-            self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
-            let polled = self.polled.take();
-            let span = self.span();
-            self.caution = batch::caution(self.caution, elapsed, span);
-            if self.caution > 0 {
-                self.lengths.learn(polled, elapsed);
-            }
-            self.polls_per_batch =
-                if self.caution > 0 { 1 } else { batch::polls(self.mean_poll, span) };
+            self.pace.learn(elapsed, polls, context.take_completed(), self.span());
             let published = &context.seat.processor().published;
-            published.mean_poll.store(self.mean_poll, Ordering::Relaxed);
-            published.mean_wait.store(self.mean_wait, Ordering::Relaxed);
-            self.recent.add(u64::from(polls), context.take_completed());
-            let work = batch::work(self.mean_poll, self.recent.polls, self.recent.completed);
-            published.mean_work.store(work, Ordering::Relaxed);
+            published.mean_poll.store(self.pace.mean_poll, Ordering::Relaxed);
+            published.mean_wait.store(self.pace.mean_wait, Ordering::Relaxed);
+            published.mean_work.store(self.pace.mean_work(), Ordering::Relaxed);
         }
         if self.has_jobs() {
             // Tasks have spawned jobs into scopes, and no thief has taken them.
@@ -322,8 +308,7 @@ impl<'a> Worker<'a> {
         } else {
             context.unfence(now);
         }
-        self.batches = self.batches.wrapping_add(1);
-        if self.batches.is_multiple_of(TRIM) {
+        if self.pace.count_batch() {
             context.trim();
         }
     }

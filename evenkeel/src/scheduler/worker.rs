@@ -7,13 +7,12 @@ use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
 use super::leave::Leave;
+use super::pace::Pace;
 use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
-use crate::policy::batch;
 use crate::policy::helping::Looks;
 use crate::policy::locality::{Restraint, Sight};
-use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
 use crate::policy::readiness::{Catch, Prospect, Traffic};
 use crate::policy::together::Past;
@@ -30,20 +29,6 @@ pub(super) struct Left<'a> {
 impl Drop for Left<'_> {
     fn drop(&mut self) {
         self.shared.note_left(self.is_worker);
-    }
-}
-
-/// Fading sums.
-#[derive(Debug, Default)]
-pub(super) struct Recent {
-    pub(super) polls: u64,
-    pub(super) completed: u64,
-}
-
-impl Recent {
-    pub(super) fn add(&mut self, polls: u64, completed: u64) {
-        self.polls = self.polls / 4 * 3 + polls;
-        self.completed = self.completed / 4 * 3 + completed;
     }
 }
 
@@ -129,19 +114,8 @@ pub(super) struct Worker<'a> {
     /// Its tasks' way to another worker, and what comes of those of others here.
     pub(super) gathering: Gathering,
     pub(super) marked: Marked,
-    pub(super) polls_per_batch: u32,
-    /// The number of next batches that have a single poll.
-    pub(super) caution: u32,
-    /// The lengths of polls, by the types of tasks.
-    pub(super) lengths: Lengths,
-    /// The type of the task that the last batch has polled, if it had this one alone.
-    pub(super) polled: Option<usize>,
-    pub(super) mean_poll: u64,
-    pub(super) mean_wait: u64,
-    /// Polls and completed tasks of the last batches, each counting three quarters of the one after
-    /// it.
-    pub(super) recent: Recent,
-    pub(super) batches: u32,
+    /// How long its polls take.
+    pub(super) pace: Pace,
     /// Its looks at others, between batches.
     pub(super) looks: Looks,
     /// What it knows of the use of its keep.
@@ -187,14 +161,7 @@ impl<'a> Worker<'a> {
             trial: None,
             gathering: Gathering::default(),
             marked: Marked::default(),
-            polls_per_batch: 1,
-            caution: 0,
-            lengths: Lengths::default(),
-            polled: None,
-            mean_poll: batch::BATCH,
-            mean_wait: 0,
-            recent: Recent::default(),
-            batches: 0,
+            pace: Pace::new(),
             looks: Looks::default(),
             keeping: Keeping::default(),
             moved: 0,
