@@ -171,6 +171,7 @@ fn each_field_of_a_worker_stands_in_the_tables_of_stuck_ones() {
         ("processor/seat.rs", "Seat", ""),
         ("scheduler/worker.rs", "Worker<'a>", ""),
         ("scheduler/pace.rs", "Pace", ""),
+        ("scheduler/catches.rs", "Catches", ""),
     ] {
         let own = named(name.trim_end_matches("<'a>"));
         let place = if own.is_empty() { cells.join(",") } else { own };

@@ -5,6 +5,7 @@
 
 pub(crate) mod away;
 pub(crate) mod broadcast;
+mod catches;
 pub(crate) mod clock;
 pub(crate) mod crowding;
 pub(crate) mod driver;

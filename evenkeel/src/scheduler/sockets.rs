@@ -27,10 +27,8 @@ impl Worker<'_> {
     /// Notes how many sockets were ready since the last sleep, if they are `least` or more.
     fn note_catch(&mut self, least: u64) {
         let notes = self.notes(self.me);
-        if notes.saturating_sub(self.noted) >= least {
-            self.catch.note(notes - self.noted);
-            self.noted = notes;
-            self.context.catches_few.set(self.catch.is_sparse());
+        if let Some(is_sparse) = self.catches.note(notes, least) {
+            self.context.catches_few.set(is_sparse);
         }
     }
 
@@ -41,9 +39,9 @@ impl Worker<'_> {
             return;
         }
         let own = self.notes(self.me);
-        if self.traffic.is_due(own) {
+        if self.catches.traffic.is_due(own) {
             let theirs = self.notes(gatherer);
-            if self.traffic.leads(gatherer, own, theirs) {
+            if self.catches.traffic.leads(gatherer, own, theirs) {
                 self.shared.idle.gather_at(self.me);
             }
         }
@@ -58,17 +56,17 @@ impl Worker<'_> {
     /// finding any that is ready. Returns whether there is anything to run then.
     #[inline(always)]
     pub(super) fn may_look_at_sockets(&mut self) -> bool {
-        if !self.prospect.is_good() || !self.has_sockets() {
+        if !self.catches.prospect.is_good() || !self.has_sockets() {
             return false;
         }
         let found = self.look_at_sockets();
-        self.prospect.note(found);
+        self.catches.prospect.note(found);
         found
     }
 
     /// Notes that sockets have ended a sleep of this length, which was a look.
     pub(super) fn note_sleep(&mut self, length: u64) {
-        self.prospect.note(length < readiness::AT_ONCE);
+        self.catches.prospect.note(length < readiness::AT_ONCE);
         self.note_catch(1);
         self.claim_gathering();
     }
@@ -89,7 +87,7 @@ impl Worker<'_> {
     /// Returns whether sockets here were ready since the last call.
     pub(super) fn has_served(&mut self) -> bool {
         let notes = self.notes(self.me);
-        std::mem::replace(&mut self.served, notes) != notes
+        self.catches.has_served(notes)
     }
 
     /// Returns the sockets of another processor, if its worker does not come to them.

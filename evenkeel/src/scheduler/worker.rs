@@ -3,6 +3,7 @@
 //! [`work`](super::work) has its loop. Its methods for sleeping, timers, trials, reliefs and the
 //! rest are in files of these names.
 
+use super::catches::Catches;
 use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
@@ -14,7 +15,6 @@ use crate::deque::Level;
 use crate::policy::helping::Looks;
 use crate::policy::locality::{Restraint, Sight};
 use crate::policy::random::Random;
-use crate::policy::readiness::{Catch, Prospect, Traffic};
 use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -126,15 +126,8 @@ pub(super) struct Worker<'a> {
     pub(super) has_looked_around: bool,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.
     pub(super) has_taken_served: bool,
-    /// Whether a look at the sockets before a sleep is worth while.
-    pub(super) prospect: Prospect,
-    /// How many sockets it finds ready for each sleep, and the notes in its set at the last one.
-    pub(super) catch: Catch,
-    pub(super) noted: u64,
-    /// The same at the end of its last sleep, whatever ended it.
-    pub(super) served: u64,
-    /// The notes in its set, beside those in the set where sockets gather.
-    pub(super) traffic: Traffic,
+    /// How often its sockets are ready.
+    pub(super) catches: Catches,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
     /// The value of the bell of [arrivals](crate::travel) when the worker was last without work.
@@ -167,11 +160,7 @@ impl<'a> Worker<'a> {
             moved: 0,
             has_looked_around: false,
             has_taken_served: false,
-            prospect: Prospect::default(),
-            catch: Catch::default(),
-            noted: 0,
-            served: 0,
-            traffic: Traffic::default(),
+            catches: Catches::default(),
             aborted: false,
             heard: 0,
             shared,
