@@ -47,11 +47,11 @@ impl Worker<'_> {
         let at = |cpu| others.iter().filter(move |&&other| shared.processors[other].cpu.is(cpu));
         let is_crowded = at(here).any(|&other| !shared.is_away(other));
         let is_first_look = !std::mem::replace(&mut self.has_looked_around, true);
-        let since = now.saturating_sub(self.moved);
+        let since = now.saturating_sub(self.moved_at);
         if !is_crowded || !placement::may_move(is_first_look, since) {
             return;
         }
-        self.moved = now;
+        self.moved_at = now;
         if let Some(there) = cpu::leave_for(|cpu| at(cpu).next().is_none()) {
             own.take(there);
             self.context.counters().moves.add(1);

@@ -121,7 +121,7 @@ pub(super) struct Worker<'a> {
     /// What it knows of the use of its keep.
     pub(super) keeping: Keeping,
     /// When it last moved apart from another worker.
-    pub(super) moved: u64,
+    pub(super) moved_at: u64,
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.
@@ -157,7 +157,7 @@ impl<'a> Worker<'a> {
             pace: Pace::new(),
             looks: Looks::default(),
             keeping: Keeping::default(),
-            moved: 0,
+            moved_at: 0,
             has_looked_around: false,
             has_taken_served: false,
             catches: Catches::default(),
