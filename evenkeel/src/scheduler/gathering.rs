@@ -32,9 +32,9 @@
 //! Judging by the moving averages of both workers: the operating system takes a core away for tens
 //! of microseconds every now and then, and a mark that fails by one such pause fails soon.
 
-use super::polls::Polls;
+use super::polls::{Marked, Polls, Step};
 use super::wake;
-use super::worker::{Marked, Step, Worker};
+use super::worker::Worker;
 use crate::policy::together::{self, Mark};
 use crate::policy::{Look, stealing};
 use crate::processor::context::Context;

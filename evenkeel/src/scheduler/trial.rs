@@ -10,7 +10,8 @@
 //! which nothing relies. A thief that runs out of work before [`together::TRIAL`] has passed makes
 //! no comparison.
 
-use super::worker::{Trial, Worker};
+use super::polls::Trial;
+use super::worker::Worker;
 use crate::policy::{Look, together};
 
 impl Worker<'_> {

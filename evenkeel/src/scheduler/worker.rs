@@ -9,13 +9,12 @@ use super::job::Asked;
 use super::job::Stolen;
 use super::leave::Leave;
 use super::pace::Pace;
-use super::polls::Polls;
+use super::polls::{Gathering, Marked, Trial};
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::helping::Looks;
 use crate::policy::locality::{Restraint, Sight};
 use crate::policy::random::Random;
-use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use std::sync::Arc;
@@ -43,48 +42,6 @@ pub(super) struct Keeping {
     pub(super) ended: u64,
     /// The count of polls at its beginning.
     pub(super) since: u64,
-}
-
-/// A steal on trial.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
-    pub(super) victim: usize,
-    /// The mean length of a poll at the victim before the steal, in nanoseconds.
-    pub(super) before: u64,
-    pub(super) until: u64,
-    pub(super) polls: Polls,
-}
-
-/// What a worker knows of the [gathering](super::gathering) of its tasks at another.
-#[derive(Debug, Default)]
-pub(super) struct Gathering {
-    /// When the next step is due.
-    pub(super) next: u64,
-    pub(super) past: Past,
-    pub(super) step: Step,
-}
-
-#[derive(Debug, Default)]
-pub(super) enum Step {
-    /// Each worker has its tasks.
-    #[default]
-    Apart,
-    /// The polls of the giver and of this taker are counted.
-    Counts(usize, Polls),
-    /// The tasks are with this taker.
-    Gathered(usize),
-}
-
-/// What a worker knows of the mark on its queue.
-#[derive(Debug, Default)]
-pub(super) struct Marked {
-    /// The end of the mark, by which the taker tells one from the next.
-    pub(super) until: u64,
-    /// When the present count of polls began, and the count of all polls at that time.
-    pub(super) since: u64,
-    pub(super) polls: u64,
-    /// The time per poll in the count before.
-    pub(super) before: u64,
 }
 
 pub(super) struct Worker<'a> {
