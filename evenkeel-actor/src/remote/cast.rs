@@ -232,16 +232,19 @@ fn say(
 }
 
 /// Handles a collective send: passes it on, and delivers it to the actors of this node. False if it
-/// is malformed, and nothing more of its sender is to be read.
+/// is malformed.
 pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8]) -> bool {
     let node = from.node;
-    // There may be no more members than nodes.
-    let members: Vec<_> = members.iter().take(node.nodes as usize + 1).collect();
+    // A list of members names each node once.
+    if members.len() > node.nodes as usize {
+        return false;
+    }
+    let members: Vec<_> = members.iter().collect();
     let actors: usize = members.iter().map(Member::len).sum();
     let is_ordered = members.windows(2).all(|pair| pair[0].node < pair[1].node);
-    let Some(own) = members.first() else { return node.out_of_turn(from) };
+    let Some(own) = members.first() else { return false };
     if own.node != node.number || !is_ordered || actors > MOST_ACTORS {
-        return node.out_of_turn(from);
+        return false;
     }
     let arrived = arrived::current();
     for part in tree::parts(members.len()) {

@@ -4,6 +4,7 @@ use super::calls::Outcome;
 use super::cast::pass_on;
 use super::error::Mismatch;
 use super::inner::{Peer, Standing};
+use super::scripts::Refusal;
 use super::standing::Hello;
 use super::tell::stop;
 use super::ties;
@@ -20,46 +21,80 @@ pub(super) fn awaited(message: &Message<'_>) -> Option<u64> {
     }
 }
 
-/// Handles a message that is not for an actor's mailbox. False if nothing more of this frame is to
-/// be read.
+/// Handles a message that is not for an actor's mailbox, and adds it to `control` if it is no work.
+/// False if nothing more of this frame is to be read.
 #[inline(never)]
 pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
     let node = peer.node;
-    if let Message::Hello { node: number, nodes, ties, job, name, .. } = message {
-        *control += 1;
-        node.greeted(peer, &Hello { node: number, nodes, ties, job, name });
-        return peer.standing() == Standing::Greeted;
-    }
-    if let Message::Refuse { detail } = message {
-        node.refused(peer, detail);
-        return false;
-    }
-    match peer.standing() {
-        Standing::Greeted => {}
-        Standing::New => {
-            node.refuse(peer, Mismatch::Silent);
-            return false;
+    match (message, peer.standing()) {
+        (Message::Hello { node: number, nodes, ties, job, name, .. }, _) => {
+            *control += 1;
+            node.greeted(peer, &Hello { node: number, nodes, ties, job, name });
+            peer.standing() == Standing::Greeted
         }
-        Standing::Down => return false,
+        (Message::Refuse { detail }, _) => {
+            node.refused(peer, detail);
+            false
+        }
+        (_, Standing::New) => {
+            node.refuse(peer, Mismatch::Silent);
+            false
+        }
+        (_, Standing::Down) => false,
+        (message, Standing::Greeted) => {
+            *control += u64::from(is_step(&message));
+            follow(peer, message)
+        }
     }
+}
+
+/// Whether the message is a step of a protocol between nodes, which is no work.
+fn is_step(message: &Message<'_>) -> bool {
+    matches!(
+        message,
+        Message::Release { .. }
+            | Message::Lent { .. }
+            | Message::Counted { .. }
+            | Message::Hold { .. }
+            | Message::Resume { .. }
+            | Message::Barrier { .. }
+            | Message::Termination(_)
+    )
+}
+
+/// Handles a message of a node that has introduced itself. False if the node is shut out for it.
+fn follow(peer: &'static Peer, message: Message<'_>) -> bool {
+    let node = peer.node;
+    let is_right = match message {
+        Message::Release { to, from, times } => released(peer, to, from, times),
+        Message::Lent { to, holder, times, loan } => lent(peer, to, (holder, times), loan),
+        Message::Counted { loan } => peer.has_counted(loan),
+        Message::Hold { to } => peer.holds.hold(to),
+        Message::Resume { to } => peer.holds.resume(to),
+        Message::Barrier { barrier, phase, step } => {
+            node.collective.barrier(node, peer.id, barrier, phase, step)
+        }
+        Message::Termination(probe) => node.collective.probe(node, peer.id, probe),
+        Message::Cast { members, payload } => pass_on(peer, members, payload),
+        Message::Monitor { tie, to } => return ties::monitored(peer, tie, to),
+        Message::Link { tie, from, to } => return ties::linked(peer, tie, from, to),
+        other => {
+            serve(peer, other);
+            true
+        }
+    };
+    is_right || node.out_of_turn(peer)
+}
+
+/// Handles a message that cannot be out of turn.
+fn serve(peer: &'static Peer, message: Message<'_>) {
+    let node = peer.node;
     match message {
         Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
         Message::Located { call, at } => {
             // Dropped here if no caller waits for it.
             let lease = Arc::new(Lease::new(peer, Name { node: peer.id, slot: at }, peer.id, 1));
             node.close_call(call, Outcome::At(&lease));
-        }
-        Message::Release { to, from, times } => {
-            *control += 1;
-            return released(peer, to, from, times) || node.out_of_turn(peer);
-        }
-        Message::Lent { to, holder, times, loan } => {
-            *control += 1;
-            return lent(peer, to, (holder, times), loan) || node.out_of_turn(peer);
-        }
-        Message::Counted { loan } => {
-            *control += 1;
-            return peer.has_counted(loan) || node.out_of_turn(peer);
         }
         Message::Failed { call, failure, detail } => {
             node.close_call(call, Outcome::Failed(failure, detail));
@@ -69,16 +104,10 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         }
         Message::Moved { call, to } => node.moved(peer.id, call, to),
         Message::Spawn { call, script, arguments, .. } => {
-            match node.scripts.start(peer, script, arguments) {
-                Ok(at) => located(peer, call, at),
-                Err((failure, detail)) => peer.fail(call, failure, &detail),
-            }
+            located(peer, call, node.scripts.start(peer, script, arguments));
         }
         Message::Locate { call, name, messages } => {
-            match node.scripts.locate(&node.table, peer.id, name, messages) {
-                Ok(at) => located(peer, call, at),
-                Err((failure, detail)) => peer.fail(call, failure, &detail),
-            }
+            located(peer, call, node.scripts.locate(&node.table, peer.id, name, messages));
         }
         // The actor handles the messages before it first, so it does not pass what is parked.
         Message::Stop { to, how: StopHow::Drain }
@@ -88,45 +117,23 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 stop(&target.any(), how);
             }
         }
-        // A list of members names each node once.
-        Message::Cast { members, .. } if members.len() > node.nodes as usize => {
-            return node.out_of_turn(peer);
-        }
-        Message::Cast { members, payload } => {
-            return pass_on(peer, members, payload);
-        }
-        Message::Hold { to } => {
-            *control += 1;
-            return peer.holds.hold(to) || node.out_of_turn(peer);
-        }
-        Message::Resume { to } => {
-            *control += 1;
-            return peer.holds.resume(to) || node.out_of_turn(peer);
-        }
-        Message::Barrier { barrier, phase, step } => {
-            *control += 1;
-            let is_right = node.collective.barrier(node, peer.id, barrier, phase, step);
-            return is_right || node.out_of_turn(peer);
-        }
-        Message::Termination(probe) => {
-            *control += 1;
-            return node.collective.probe(node, peer.id, probe) || node.out_of_turn(peer);
-        }
-        Message::Monitor { tie, to } => return ties::monitored(peer, tie, to),
-        Message::Link { tie, from, to } => return ties::linked(peer, tie, from, to),
         Message::Untie { tie, opener } => ties::untied(peer, tie, opener),
         Message::Exit { tie, opener, end } => ties::exited(peer, tie, opener, &end),
         // An `Abandon` changes no answer.
         _ => {}
     }
-    true
 }
 
-/// Tells a node where an actor is, which is leased to it.
-fn located(peer: &'static Peer, call: u64, at: Slot) {
-    if peer.try_say(Message::Located { call, at }).is_err() {
-        // The peer is down, and does not give it back.
-        peer.node.table.release(peer.id, at, 1);
+/// Tells a node where an actor is, which is leased to it, or why it gets none.
+fn located(peer: &'static Peer, call: u64, found: Result<Slot, Refusal>) {
+    match found {
+        Ok(at) => {
+            if peer.try_say(Message::Located { call, at }).is_err() {
+                // The peer is down, and does not give it back.
+                peer.node.table.release(peer.id, at, 1);
+            }
+        }
+        Err((failure, detail)) => peer.fail(call, failure, &detail),
     }
 }
 
