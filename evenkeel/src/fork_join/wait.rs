@@ -203,6 +203,53 @@ impl<'a> Errands<'a> {
     }
 }
 
+/// A time in which a waiting worker finds nothing to run.
+#[derive(Default)]
+struct Lull<'a> {
+    since: Option<u64>,
+    /// The length of the last nap in it.
+    slept: u64,
+    backoff: Backoff,
+    errands: Errands<'a>,
+}
+
+impl<'a> Lull<'a> {
+    /// Returns how long it has lasted.
+    fn lasts(&mut self, now: u64) -> u64 {
+        now.saturating_sub(*self.since.get_or_insert(now))
+    }
+
+    /// Spins, yields or naps once. The worker's `host` may have jobs for it.
+    fn rest(
+        &mut self,
+        context: &'a Context,
+        Idle { now, waited }: Idle,
+        host: Option<usize>,
+        fall_asleep: &dyn Fn() -> bool,
+    ) {
+        let shared = context.shared();
+        self.errands.look(shared, now, waited);
+        if !forking::sleep(waited) {
+            if !searching::yields(waited) {
+                return (0..4).for_each(|_| spin::pause());
+            }
+            // The thief may be waiting for this very core.
+            if context.give_way(now) {
+                return;
+            }
+        }
+        if !fall_asleep() {
+            return self.backoff.snooze();
+        }
+        self.slept = forking::next_nap(self.slept);
+        if self.errands.wait(shared) {
+            // Errands may have come before this worker was counted in, unseen by their senders.
+            self.errands.look(shared, now, waited);
+        }
+        nap(context, host, self.slept);
+    }
+}
+
 /// As [`wait`], for a worker that has to wait: its time counts as searching.
 fn wait_idly(
     context: &Context,
@@ -210,82 +257,49 @@ fn wait_idly(
     fall_asleep: &dyn Fn() -> bool,
     meanwhile: &dyn Fn(Idle) -> Meanwhile,
 ) {
-    let shared = context.shared();
-    let floor = context.seat.processor().deque.level();
+    let own = &context.seat.processor().deque;
+    let floor = own.level();
+    let run_above = || context.while_running(Distance::Same, || job::run_above(context, floor));
     let mut asked = Asked::default();
-    let mut backoff = Backoff::new();
-    let mut since = None;
-    let mut slept = 0;
-    let mut errands = Errands::default();
+    let mut lull = Lull::default();
     while !over() {
-        if context.seat.processor().deque.level() > floor {
+        if own.level() > floor {
             // Jobs that were run here have spawned others, for which other frames wait.
-            errands = Errands::default();
-            context.while_running(Distance::Same, || job::run_above(context, floor));
+            lull.errands = Errands::default();
+            run_above();
         }
         let now = clock::now();
-        let waited = now.saturating_sub(*since.get_or_insert(now));
-        let meanwhile = if broadcast::run_one(context) {
-            Meanwhile::Done
-        } else {
-            meanwhile(Idle { now, waited })
-        };
-        let mut host = None;
-        match meanwhile {
+        let idle = Idle { now, waited: lull.lasts(now) };
+        let meanwhile = if broadcast::run_one(context) { Meanwhile::Done } else { meanwhile(idle) };
+        let host = match meanwhile {
             Meanwhile::Job(stolen) => {
-                // The worker runs, and needs no spare.
-                errands = Errands::default();
+                // Before it runs: it needs no spare then.
+                lull = Lull::default();
                 let distance = context.distance(stolen.victim());
                 context.counters().count_steal(distance);
                 context.switch(Doing::Stealing(distance), now);
                 context.while_running(distance, || stolen.run(context));
                 context.switch(Doing::Searching, clock::now());
-                (since, slept, backoff) = (None, 0, Backoff::new());
                 continue;
             }
             Meanwhile::Done => {
-                errands = Errands::default();
-                (since, slept, backoff) = (None, 0, Backoff::new());
+                lull = Lull::default();
                 continue;
             }
             Meanwhile::Ask(thief) => {
-                host = Some(thief);
-                let deque = &shared.processor(thief).deque;
+                let deque = &context.shared().processor(thief).deque;
                 if asked.is_in_vain(deque, now) && deque.seize() > 0 {
                     continue;
                 }
+                Some(thief)
             }
-            Meanwhile::Nothing => {}
-        }
-        errands.look(shared, now, waited);
-        let stays = if forking::sleep(waited) {
-            false
-        } else if searching::yields(waited) {
-            // The thief may be waiting for this very core.
-            context.give_way(now)
-        } else {
-            for _ in 0..4 {
-                spin::pause();
-            }
-            true
+            Meanwhile::Nothing => None,
         };
-        if stays {
-            continue;
-        }
-        if fall_asleep() {
-            slept = forking::next_nap(slept);
-            if errands.wait(shared) {
-                // Errands may have come before this worker was counted in, unseen by their senders.
-                errands.look(shared, now, waited);
-            }
-            nap(context, host, slept);
-        } else {
-            backoff.snooze();
-        }
+        lull.rest(context, idle, host, fall_asleep);
     }
-    if context.seat.processor().deque.level() > floor {
+    if own.level() > floor {
         // The last of the jobs too: the caller finds its deque as it has left it.
-        context.while_running(Distance::Same, || job::run_above(context, floor));
+        run_above();
     }
 }
 
