@@ -6,6 +6,7 @@ mod builder;
 #[cfg(shuttle)]
 pub(crate) mod checked;
 mod current_thread;
+mod ending;
 mod enter;
 mod error;
 mod handle;
@@ -182,7 +183,7 @@ impl Runtime {
     /// ```
     pub fn shutdown(mut self, mode: Shutdown) -> ShutdownReport {
         self.is_ended = true;
-        shutdown::shutdown(&self.handle, &self.threads, mode)
+        ending::shutdown(&self.handle, &self.threads, mode)
     }
 
     /// Begins to shut the runtime down as [`Shutdown::Drain`] does, and does not wait: the runtime
@@ -220,7 +221,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if !self.is_ended {
-            shutdown::shutdown(&self.handle, &self.threads, Shutdown::Abort);
+            ending::shutdown(&self.handle, &self.threads, Shutdown::Abort);
         }
     }
 }
