@@ -3,7 +3,7 @@
 use super::Runtime;
 use super::error::{BuildError, COARSEST, FINEST, MOST_RELIEFS, MOST_WORKERS};
 use super::handle::Handle;
-use super::late_thread::LateThread;
+use super::late_thread::{LateThread, Threads};
 use super::own_thread::OwnThread;
 use super::worker_thread::WorkerThread;
 use crate::policy::Locality;
@@ -22,7 +22,7 @@ use crate::timers::Rules;
 use crate::topology::Topology;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -469,24 +469,7 @@ impl Builder {
             shared.misses.get_or_init(Misses::open);
         }
         let runtime = Runtime::new_running(Handle::new(shared.clone()));
-        let late = |role| LateThread::new(role, &runtime.threads);
-        let thread = late("spare");
-        let start = move |shared: Arc<Shared>, number| {
-            thread.start(&shared.clone(), move || spare::work(shared, number))
-        };
-        shared.spare_starter.set(Starter(Box::new(start))).expect("it is set here alone");
-        if reliefs > 0 {
-            let thread = late("relief");
-            let start = move |shared: Arc<Shared>, number| {
-                thread.start(&shared.clone(), move || relief::work(shared, number))
-            };
-            shared.relief_starter.set(Starter(Box::new(start))).expect("it is set here alone");
-            let thread = late("lookout");
-            let start = move |shared: Arc<Shared>, _| {
-                thread.start(&shared.clone(), move || lookout::work(&shared))
-            };
-            shared.lookout_starter.set(Starter(Box::new(start))).expect("it is set here alone");
-        }
+        set_starters(&shared, &runtime.threads, reliefs);
         // All workers are made before the first one runs. The drop of a worker that never runs
         // counts it out, which the shutdown of the runtime relies on.
         let workers: Vec<_> = seats
@@ -513,5 +496,21 @@ impl Builder {
             return Err(BuildError::Thread { worker: index, source });
         }
         Ok(runtime)
+    }
+}
+
+/// Sets how the threads are started that the runtime may come to need.
+fn set_starters(shared: &Shared, threads: &Threads, reliefs: usize) {
+    let set = |starter: &OnceLock<Starter>, role, work: fn(Arc<Shared>, usize)| {
+        let thread = LateThread::new(role, threads);
+        let start = move |shared: Arc<Shared>, number| {
+            thread.start(&shared.clone(), move || work(shared, number))
+        };
+        starter.set(Starter(Box::new(start))).expect("it is set here alone");
+    };
+    set(&shared.spare_starter, "spare", spare::work);
+    if reliefs > 0 {
+        set(&shared.relief_starter, "relief", relief::work);
+        set(&shared.lookout_starter, "lookout", |shared, _| lookout::work(&shared));
     }
 }
