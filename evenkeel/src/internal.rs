@@ -4,6 +4,7 @@
 pub use crate::primitives::slots::Slots;
 pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 pub use crate::primitives::unwind::{contain, wake_all};
+pub use crate::primitives::wakers::{WakerPlace, Wakers};
 pub use crate::raw_task::berth::{After, Berth, Parked, Part, Right};
 pub use crate::task::public::{Own, Public};
 

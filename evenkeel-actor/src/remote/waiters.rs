@@ -15,25 +15,17 @@
 //! take that lock while it has the lock of a lane, and other threads take the two the other way
 //! round.
 
-use evenkeel::internal::wake_all;
-use std::collections::BTreeMap;
+use evenkeel::internal::{WakerPlace, Wakers, wake_all};
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 #[derive(Debug, Default)]
-pub(super) struct Waiters(Mutex<List>);
-
-#[derive(Debug, Default)]
-struct List {
-    /// The number of the last wait.
-    last: u64,
-    wakers: BTreeMap<u64, Waker>,
-}
+pub(super) struct Waiters(Mutex<Wakers>);
 
 impl Waiters {
-    fn lock(&self) -> MutexGuard<'_, List> {
-        // Only a map of wakers is changed under it.
+    fn lock(&self) -> MutexGuard<'_, Wakers> {
+        // Wakers are put in and taken out under it, and no code of theirs runs.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -42,24 +34,18 @@ impl Waiters {
     /// # Cancel safety
     /// Dropping the future forgets the wait.
     pub(super) async fn until<R>(&self, mut look: impl FnMut(&mut Context<'_>) -> Poll<R>) -> R {
-        /// The place of a waiter.
-        struct Place<'a>(&'a Waiters, u64);
-        impl Drop for Place<'_> {
+        struct Wait<'a>(&'a Waiters, Option<WakerPlace>);
+        impl Drop for Wait<'_> {
             fn drop(&mut self) {
-                let waker = self.0.lock().wakers.remove(&self.1);
-                drop(waker);
+                let left = self.0.lock().take(&mut self.1);
+                drop(left);
             }
         }
-        let number = {
-            let mut list = self.lock();
-            list.last += 1;
-            list.last
-        };
-        let place = Place(self, number);
+        let mut wait = Wait(self, None);
         poll_fn(|context| {
             // The code of wakers that are cloned and dropped runs without the lock.
             let waker = context.waker().clone();
-            let before = place.0.lock().wakers.insert(place.1, waker);
+            let before = wait.0.lock().leave(&mut wait.1, waker);
             drop(before);
             look(context)
         })
@@ -68,7 +54,7 @@ impl Waiters {
 
     /// Wakes all waiters: the state has changed.
     pub(super) fn wake(&self) {
-        let wakers = std::mem::take(&mut self.lock().wakers);
-        wake_all(wakers.into_values());
+        let wakers = self.lock().take_all();
+        wake_all(wakers);
     }
 }

@@ -14,11 +14,11 @@
 //! one that finds no room waits again.
 
 use super::super::NodeId;
-use evenkeel::internal::wake_all;
-use std::collections::BTreeMap;
+use evenkeel::internal::{WakerPlace, Wakers, wake_all};
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::task::Waker;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 const OPEN: u8 = 0;
 const DOWN: u8 = 1;
@@ -63,7 +63,8 @@ pub(crate) struct Gate {
     /// Whether a sender waits for the queue to become half as long. Changed under the lock of
     /// `waiters`.
     held: AtomicBool,
-    waiters: Mutex<Waiters>,
+    /// The senders that wait for room.
+    waiters: Mutex<Wakers>,
     /// Counts frames that lanes have handed over to the host.
     out: Tally,
     /// Counts frames that the host has taken from lanes itself.
@@ -102,13 +103,6 @@ impl Tally {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (read(&self.frames), read(&self.messages), read(&self.bytes))
     }
-}
-
-/// The senders that wait for room, in the order in which they came.
-#[derive(Debug, Default)]
-struct Waiters {
-    next: u64,
-    wakers: BTreeMap<u64, Waker>,
 }
 
 impl Gate {
@@ -201,15 +195,15 @@ impl Gate {
     /// Counts a waiting frame that the transport has accepted, or that was dropped.
     pub(crate) fn taken(&self, bytes: usize) {
         let woken = {
-            let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiters = self.lock();
             let queued = self.queued.fetch_sub(bytes, Ordering::Relaxed) - bytes;
             if queued > self.most / 2 {
                 return;
             }
             self.held.store(false, Ordering::Relaxed);
-            std::mem::take(&mut waiters.wakers)
+            waiters.take_all()
         };
-        wake_all(woken.into_values());
+        wake_all(woken);
     }
 
     /// Counts a frame that the host has received.
@@ -221,41 +215,44 @@ impl Gate {
         self.messages_lost.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// Returns true if there is room, or nothing to wait for; otherwise leaves the waker under the
-    /// number in `place`.
-    pub(crate) fn has_room_or_wait(&self, place: &mut Option<u64>, waker: &Waker) -> bool {
-        // The clone and the drop of a waker are a caller's code: outside of the lock.
-        let waker = waker.clone();
-        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.has_room() || self.is_shut().is_some() {
-            drop(waiters);
-            return true;
+    /// Waits until there is room, or nothing to wait for.
+    ///
+    /// # Cancel safety
+    /// Dropping the future forgets the wait.
+    pub(crate) async fn room(&self) {
+        struct Wait<'a>(&'a Gate, Option<WakerPlace>);
+        impl Drop for Wait<'_> {
+            fn drop(&mut self) {
+                if self.1.is_some() {
+                    let left = self.0.lock().take(&mut self.1);
+                    drop(left);
+                }
+            }
         }
-        let number = *place.get_or_insert_with(|| {
-            waiters.next += 1;
-            waiters.next
-        });
-        let before = waiters.wakers.insert(number, waker);
-        self.held.store(true, Ordering::Relaxed);
-        drop(waiters);
-        drop(before);
-        false
-    }
-
-    /// Removes a waiter.
-    pub(crate) fn forget(&self, place: u64) {
-        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-        let waker = waiters.wakers.remove(&place);
-        drop(waiters);
-        drop(waker);
+        let mut wait = Wait(self, None);
+        poll_fn(|context| {
+            // The clone and the drop of a waker are a caller's code: outside of the lock.
+            let waker = context.waker().clone();
+            let mut waiters = self.lock();
+            if self.has_room() || self.is_shut().is_some() {
+                return Poll::Ready(());
+            }
+            let before = waiters.leave(&mut wait.1, waker);
+            self.held.store(true, Ordering::Relaxed);
+            drop(waiters);
+            drop(before);
+            Poll::Pending
+        })
+        .await;
     }
 
     fn wake_all(&self) {
-        let woken = {
-            let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut waiters.wakers)
-        };
-        wake_all(woken.into_values());
+        let woken = self.lock().take_all();
+        wake_all(woken);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Wakers> {
+        self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn traffic(&self) -> Traffic {

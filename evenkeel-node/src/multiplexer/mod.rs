@@ -552,23 +552,6 @@ impl Link {
     /// # Cancel safety
     /// Dropping it forgets the wait.
     pub async fn room(&self) {
-        /// The place of one sender among the waiters.
-        struct Place<'a>(&'a Gate, Option<u64>);
-        impl Drop for Place<'_> {
-            fn drop(&mut self) {
-                if let Some(place) = self.1 {
-                    self.0.forget(place);
-                }
-            }
-        }
-        let mut place = Place(&self.gate, None);
-        poll_fn(|context| {
-            if place.0.has_room_or_wait(&mut place.1, context.waker()) {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await;
+        self.gate.room().await;
     }
 }

@@ -43,6 +43,7 @@ pub(crate) mod spin_lock;
 pub(crate) mod thread;
 pub(crate) mod unwind;
 pub(crate) mod wait_word;
+pub(crate) mod wakers;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard};

@@ -31,6 +31,7 @@
 use super::id;
 use crate::policy::random::scatter;
 use crate::primitives::unwind::wake_all;
+use crate::primitives::wakers::{WakerPlace, Wakers};
 use std::collections::BTreeMap;
 // No thread waits for anything under the lock, so models need not explore it.
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -41,7 +42,7 @@ use std::task::Waker;
 struct Kept {
     /// The number of the keeper's thread.
     keeper: u64,
-    waiters: BTreeMap<u64, Waker>,
+    waiters: Wakers,
 }
 
 /// The addresses that fall to it.
@@ -57,9 +58,6 @@ struct Part {
 const PARTS: usize = 64;
 
 static ALL: [Part; PARTS] = [const { Part::new() }; PARTS];
-
-/// The number of the next waiter.
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Part {
     const fn new() -> Self {
@@ -85,14 +83,14 @@ impl Part {
         let waiters = {
             let mut kept = self.lock();
             let Some(entry) = kept.get_mut(&address) else { return };
-            let waiters = std::mem::take(&mut entry.waiters);
+            let waiters = entry.waiters.take_all();
             if is_over(entry.keeper) {
                 kept.remove(&address);
             }
             self.count.store(kept.len(), Ordering::Relaxed);
             waiters
         };
-        wake_all(waiters.into_values());
+        wake_all(waiters);
     }
 }
 
@@ -112,8 +110,7 @@ pub(super) fn keep(address: usize, noted: u64) {
         return;
     }
     let keeper = id::among_threads();
-    kept.entry(address).or_insert_with(|| Kept { keeper, waiters: BTreeMap::new() }).keeper =
-        keeper;
+    kept.entry(address).or_insert(Kept { keeper, waiters: Wakers::new() }).keeper = keeper;
     part.count.store(kept.len(), Ordering::Relaxed);
 }
 
@@ -141,13 +138,14 @@ pub(crate) fn forget(address: usize) {
 #[derive(Debug)]
 pub(crate) struct Waiter {
     address: usize,
-    number: u64,
+    place: Option<WakerPlace>,
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut kept = Part::of(self.address).lock();
-        let waker = kept.get_mut(&self.address).and_then(|kept| kept.waiters.remove(&self.number));
+        let entry = kept.get_mut(&self.address);
+        let waker = entry.and_then(|entry| entry.waiters.take(&mut self.place));
         drop(kept);
         // A caller's own, whose drop does anything.
         drop(waker);
@@ -173,14 +171,13 @@ pub(crate) fn wait(address: usize, waker: &Waker, there: &mut Option<Waiter>) ->
     // It may be a caller's own, whose clone and drop do anything.
     let waker = waker.clone();
     let last = there.take().filter(|last| last.address == address);
-    let waiter =
-        last.unwrap_or_else(|| Waiter { address, number: NEXT.fetch_add(1, Ordering::Relaxed) });
+    let mut waiter = last.unwrap_or(Waiter { address, place: None });
     let mut kept = Part::of(address).lock();
     let Some(entry) = kept.get_mut(&address) else {
         drop(kept);
         return false;
     };
-    let before = entry.waiters.insert(waiter.number, waker);
+    let before = entry.waiters.leave(&mut waiter.place, waker);
     drop(kept);
     *there = Some(waiter);
     drop(before);
@@ -258,6 +255,21 @@ mod tests {
         forget(address);
         assert_eq!(caller.woken(), 2);
         assert!(!caller.waits(address));
+    }
+
+    #[test]
+    fn a_caller_from_before_a_release_leaves_the_wakers_of_later_ones() {
+        let (mut early, mut late) = (Caller::new(), Caller::new());
+        let place = Box::new(0_u64);
+        let address = std::ptr::from_ref(&*place).addr();
+        for caller in [&mut early, &mut late] {
+            release(address);
+            keep(address, generation(address));
+            assert!(caller.waits(address));
+        }
+        early.there = None;
+        release(address);
+        assert_eq!([early.woken(), late.woken()], [1, 1]);
     }
 
     #[test]

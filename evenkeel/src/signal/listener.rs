@@ -3,7 +3,8 @@
 use super::handler;
 use super::hub::{self, Hub};
 use super::kind::SignalKind;
-use super::waiters::{Place, Seen};
+use super::waiters::Seen;
+use crate::primitives::wakers::WakerPlace;
 use crate::scheduler::interleave::is_deterministic;
 use crate::task::budget;
 use std::fmt;
@@ -129,7 +130,7 @@ impl fmt::Debug for Signal {
 struct Wait<'a> {
     signal: &'a mut Signal,
     /// The place of the listener's waker from before, which stays there.
-    former: Option<Place>,
+    former: Option<WakerPlace>,
 }
 
 impl Future for Wait<'_> {

@@ -5,8 +5,8 @@ use super::count::Count;
 use crate::primitives::atomic::Edge;
 #[cfg(loom)]
 use crate::primitives::mutation::is_weak;
-use crate::primitives::slab::Slab;
 use crate::primitives::unwind::wake_all;
+use crate::primitives::wakers::{WakerPlace, Wakers};
 use crate::primitives::{Mutex, lock};
 use std::io::Result;
 use std::mem;
@@ -21,24 +21,11 @@ pub(super) struct Waiters {
     is_handled: Mutex<bool>,
 }
 
-#[derive(Debug)]
-struct Wakers {
-    /// How often the teller has taken all wakers. A place of an earlier round is not there.
-    round: usize,
-    places: Slab<Waker>,
-}
-
 /// What a listener has seen, and where its waker is.
 #[derive(Debug)]
 pub(super) struct Seen {
     count: usize,
-    place: Option<Place>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    round: usize,
-    key: usize,
+    place: Option<WakerPlace>,
 }
 
 impl Seen {
@@ -49,7 +36,7 @@ impl Seen {
 
     /// Returns the place of the waker, which stays there, and has another one instead.
     #[cfg(not(loom))]
-    pub(super) fn replace_place(&mut self, place: Option<Place>) -> Option<Place> {
+    pub(super) fn replace_place(&mut self, place: Option<WakerPlace>) -> Option<WakerPlace> {
         mem::replace(&mut self.place, place)
     }
 
@@ -62,8 +49,7 @@ impl Seen {
 
 impl Waiters {
     pub(super) fn new() -> Self {
-        let wakers = Wakers { round: 0, places: Slab::new() };
-        Self { wakers: Mutex::new(wakers), is_handled: Mutex::new(false) }
+        Self { wakers: Mutex::new(Wakers::new()), is_handled: Mutex::new(false) }
     }
 
     /// Makes sure that the handler is there, which `install` installs.
@@ -78,10 +64,7 @@ impl Waiters {
 
     /// Wakes what waits, for the teller that has seen another count.
     pub(super) fn wake(&self) {
-        let mut wakers = lock(&self.wakers);
-        wakers.round = wakers.round.wrapping_add(1);
-        let taken = wakers.places.take_all();
-        drop(wakers);
+        let taken = lock(&self.wakers).take_all();
         wake_all(taken);
     }
 
@@ -90,37 +73,31 @@ impl Waiters {
         if seen.catch_up(count) {
             return Poll::Ready(());
         }
-        // Declared before the guard: what is left in it at the end is dropped without the lock.
-        let mut waker = waker.clone();
+        // Declared before the guard: dropped without the lock if it is not left.
+        let waker = waker.clone();
         let mut wakers = lock(&self.wakers);
         // Without this look a signal that came since the first one would wake nothing.
         if looks_again() && seen.catch_up(count) {
             return Poll::Ready(());
         }
-        match seen.place.and_then(|place| wakers.at(place)) {
-            Some(left) => mem::swap(left, &mut waker),
-            None => {
-                let key = wakers.places.insert(waker);
-                seen.place = Some(Place { round: wakers.round, key });
-            }
-        }
+        let before = wakers.leave(&mut seen.place, waker);
+        drop(wakers);
+        drop(before);
         Poll::Pending
     }
 
     /// Takes the waker of a listener that waits no more out of its place.
     pub(super) fn leave(&self, seen: &mut Seen) {
-        let Some(place) = seen.place.take() else { return };
-        let mut wakers = lock(&self.wakers);
-        let is_there = place.round == wakers.round;
-        let left = if is_there { wakers.places.remove(place.key) } else { None };
-        drop(wakers);
-        drop(left);
+        if seen.place.is_some() {
+            let left = lock(&self.wakers).take(&mut seen.place);
+            drop(left);
+        }
     }
 
     /// Returns how many wakers wait.
     #[cfg(all(test, not(loom)))]
     fn waiting(&self) -> usize {
-        lock(&self.wakers).places.len()
+        lock(&self.wakers).len()
     }
 }
 
@@ -132,12 +109,6 @@ fn looks_again() -> bool {
         return false;
     }
     true
-}
-
-impl Wakers {
-    fn at(&mut self, place: Place) -> Option<&mut Waker> {
-        if place.round == self.round { self.places.get_mut(place.key) } else { None }
-    }
 }
 
 #[cfg(all(test, not(loom)))]
