@@ -152,9 +152,10 @@ impl<'scope> ScopeFifo<'scope> {
     {
         let scope = Address::of(self);
         // SAFETY: the scope exists until the job is complete.
-        let job = self.base.job(move || body(unsafe { scope.follow() }));
+        let body = move || body(unsafe { scope.follow() });
         entry::with_own(self.base.handle(), |context| {
-            let Some(context) = context else { return self.base.send(job) };
+            let Some(context) = context else { return self.base.send(self.base.job(1, body)) };
+            let job = self.base.job(self.base.weight_in_deque(), body);
             let queue = &self.queues[context.seat.me().min(self.queues.len() - 1)];
             // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows
             // outlives the scope.

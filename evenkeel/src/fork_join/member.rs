@@ -61,7 +61,7 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
 ) {
     let is_counted = !is_served || context.seat.processor().deque.is_full();
     if is_counted {
-        scope.count_in();
+        scope.count_in(scope.weight_in_deque());
     }
     let member = Box::into_raw(Box::new(Member { scope, is_counted, body }));
     // A worker that serves the scope takes the job back before it goes on anyway.
@@ -79,9 +79,10 @@ impl<F: FnOnce() + Send> Member<'_, F> {
         // SAFETY: the scope exists for as long as one of its jobs does.
         let scope = unsafe { &*address };
         let is_stolen = victim.is_some_and(|victim| victim != context.seat.me());
+        let weight = scope.weight_in_deque();
         if is_stolen && !is_counted {
             // Before the host can see that the job was stolen.
-            scope.count_in();
+            scope.count_in(weight);
         }
         job::release_slot(slot, victim);
         job::run_spawned(context, victim, scope.id(), || scope.run_job(body));
@@ -89,7 +90,7 @@ impl<F: FnOnce() + Send> Member<'_, F> {
             // Not earlier: what a stolen job leaves in this worker's deque is not counted. SAFETY:
             // the job has been counted in, above or before the push. Nothing of the scope is used
             // after it.
-            unsafe { Scope::count_out(address) };
+            unsafe { Scope::count_out(address, weight) };
         }
     }
 }

@@ -11,12 +11,24 @@
 //! workers spawn lie in deques too. Those that other threads spawn lie in `outside`, and for each
 //! of these an errand is on its way that runs one. Those of a broadcast are with their workers.
 //!
+//! A scope whose owner is no worker is *held* while workers have spawned jobs into it that are
+//! incomplete. These all lie in deques, and count [`HELD`] each.
+//!
 //! # Why nothing is lost
 //! The owner leaves when its deque is empty down to where the scope began, and after that the count
 //! is zero; it cannot become zero while a job is left. The last job to count itself out unparks the
 //! owner. It reads which thread that is before it counts itself out, and does not touch the scope
 //! afterwards. An errand for a job of `outside` that comes after the scope is over finds none. An
 //! errand that never comes, because the runtime ends, leaves its job to the owner.
+//!
+//! # Why a runtime that drains does not end under a job
+//! The runtime counts the task or the call within which a worker owns a scope. It counts the
+//! errands and parts for scopes of other owners, and one job for each of these that is held. The
+//! worker whose job is the first to hold the scope counts that in, and then pushes the job. The
+//! worker that completes the last of these jobs notes it complete. Between the first worker's
+//! change of the scope's count and its change of the runtime's, another worker may push a job. The
+//! runtime stays open meanwhile: what the first worker runs is counted. No runtime waits for the
+//! owner of a scope, which may be the thread that shuts it down.
 //!
 //! # What runs while the owner waits
 //! Jobs of its own deque, above where the scope began, and jobs of `outside`. If its deque is
@@ -30,7 +42,7 @@ use super::errand::Outside;
 use super::wait::{Idle, Meanwhile, wait, wait_for_others};
 use super::{entry, member};
 use crate::deque::closures::erase;
-use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
 use crate::processor::context::Context;
@@ -44,6 +56,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+
+/// What a job in a deque counts if the scope's owner is no worker: more than all others together.
+/// So one change of the count also tells whether it is the first or the last of these.
+const HELD: u64 = 1 << 32;
 
 /// A scope for jobs that borrow: see [`scope()`].
 ///
@@ -76,7 +92,7 @@ pub struct Scope<'scope> {
     /// The scope's number as a root; zero if its owner is no worker.
     id: u64,
     owner: Thread,
-    count: AtomicUsize,
+    count: AtomicU64,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Jobs that threads outside the runtime have spawned.
     outside: OnceLock<Arc<Outside>>,
@@ -152,6 +168,10 @@ where
 impl Handle {
     /// As [`in_place_scope`], with jobs that run on this runtime.
     ///
+    /// A runtime that [drains](crate::Shutdown::Drain) ends after the jobs that its workers have,
+    /// and after those that these spawn into the scope. It does not wait for `op`, which may shut
+    /// it down: what `op` spawns afterwards runs on the calling thread.
+    ///
     /// # Panics
     /// With the panic of `op`, or else of one of its jobs, once all are over.
     ///
@@ -223,7 +243,7 @@ impl<'scope> Scope<'scope> {
             id,
             owner: thread::current(),
             // The body counts as one.
-            count: AtomicUsize::new(1),
+            count: AtomicU64::new(1),
             panic: Mutex::new(None),
             outside: OnceLock::new(),
             marker: PhantomData,
@@ -253,7 +273,7 @@ impl<'scope> Scope<'scope> {
             Some(context) => unsafe {
                 member::push(context, self, self.is_served_by(context), body);
             },
-            None => self.send(self.job(body)),
+            None => self.send(self.job(1, body)),
         });
     }
 
@@ -268,7 +288,7 @@ impl<'scope> Scope<'scope> {
         scheduler::broadcast::send(shared, |index| {
             let (body, scope) = (body.clone(), Address::of(self));
             // SAFETY: the scope exists until the part is complete.
-            let part = self.job(move || body(unsafe { scope.follow() }, index, workers));
+            let part = self.job(1, move || body(unsafe { scope.follow() }, index, workers));
             // SAFETY: the scope waits for the part, and what its body borrows outlives the scope.
             unsafe { erase(part) }
         });
@@ -281,20 +301,29 @@ impl<'scope> Scope<'scope> {
         outside.send(&self.handle, unsafe { erase(job) });
     }
 
-    /// Counts a job, which does not panic and counts itself out. It has to be run.
-    pub(super) fn job<'a>(&self, body: impl FnOnce() + Send + 'a) -> impl FnOnce() + Send + 'a
+    /// Counts a job, which does not panic and counts itself out, by its `weight`. It has to be run.
+    pub(super) fn job<'a>(
+        &self,
+        weight: u64,
+        body: impl FnOnce() + Send + 'a,
+    ) -> impl FnOnce() + Send + 'a
     where
         'scope: 'a,
     {
-        self.count_in();
+        self.count_in(weight);
         let scope: Address<Scope<'scope>> = Address::of(self);
         move || {
             let scope = scope;
             // SAFETY: the scope exists until this job has counted itself out.
             unsafe { scope.follow() }.run_job(body);
             // SAFETY: as above, and nothing of the scope is used after it.
-            unsafe { Self::count_out(scope.0) };
+            unsafe { Self::count_out(scope.0, weight) };
         }
+    }
+
+    /// The weight of a job in a worker's deque, if it is counted. All others have a weight of one.
+    pub(super) fn weight_in_deque(&self) -> u64 {
+        if self.id == 0 { HELD } else { 1 }
     }
 
     /// Whether the scope's count covers the caller, a worker of its runtime, until all that it puts
@@ -307,8 +336,12 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Counts in a job, or a thief that has stolen a member and has not yet said so.
-    pub(super) fn count_in(&self) {
-        self.count.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_in(&self, weight: u64) {
+        let before = self.count.fetch_add(weight, Ordering::Relaxed);
+        if weight == HELD && before < HELD {
+            // If the runtime is over, its counts do not matter any more.
+            self.handle.shared().enter_jobs(1);
+        }
     }
 
     /// Runs the body of a job, and keeps its panic.
@@ -322,7 +355,7 @@ impl<'scope> Scope<'scope> {
     fn run<R>(&self, op: impl FnOnce() -> R) -> (std::thread::Result<R>, &Self) {
         let result = catch_unwind(AssertUnwindSafe(op));
         // SAFETY: the caller has the scope in its frame.
-        unsafe { Self::count_out(self) };
+        unsafe { Self::count_out(self, 1) };
         (result, self)
     }
 
@@ -350,12 +383,12 @@ impl<'scope> Scope<'scope> {
         self.outside.get().is_some_and(|outside| outside.run_one())
     }
 
-    /// Counts the body or a job out.
+    /// Counts the body or a job out, by the weight with which it was counted in.
     ///
     /// # Safety
     /// The scope exists, and the body or the job has not been counted out. The scope may be gone
     /// afterwards, so the argument is its address.
-    pub(super) unsafe fn count_out(scope: *const Self) {
+    pub(super) unsafe fn count_out(scope: *const Self, weight: u64) {
         // SAFETY: the caller's promise; the last one to count itself out makes no use of it after
         // that.
         let count = unsafe { &raw const (*scope).count };
@@ -363,7 +396,7 @@ impl<'scope> Scope<'scope> {
         let mut seen = unsafe { (*count).load(Ordering::Relaxed) };
         let mut owner = None;
         loop {
-            if seen < 2 && owner.is_none() {
+            if seen == weight && owner.is_none() {
                 // The last: which thread to unpark has to be known before the scope may be gone.
                 // SAFETY: as above.
                 owner = Some(unsafe { (*scope).owner.clone() });
@@ -372,17 +405,24 @@ impl<'scope> Scope<'scope> {
             // is a read-modify-write, so the owner's look at the last one acquires from all.
             let order = edge(Edge::ScopeOut, Ordering::Release);
             // SAFETY: as above.
-            let exchanged =
-                unsafe { (*count).compare_exchange_weak(seen, seen - 1, order, Ordering::Relaxed) };
+            let exchanged = unsafe {
+                (*count).compare_exchange_weak(seen, seen - weight, order, Ordering::Relaxed)
+            };
             match exchanged {
                 Ok(_) => break,
                 Err(now) => seen = now,
             }
         }
-        if seen < 2
+        if seen == weight
             && let Some(owner) = owner
         {
             owner.unpark();
+        }
+        if weight == HELD && seen < 2 * HELD {
+            entered::with_worker(|context| {
+                let context = context.expect("jobs in deques are run by workers");
+                context.shared().note_completed_outside();
+            });
         }
     }
 
@@ -470,8 +510,9 @@ unsafe impl<T: Sync> Sync for Address<T> {}
 
 impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.count.load(Ordering::Relaxed);
         f.debug_struct("Scope")
-            .field("counted", &self.count.load(Ordering::Relaxed))
+            .field("counted", &(count % HELD + count / HELD))
             .finish_non_exhaustive()
     }
 }

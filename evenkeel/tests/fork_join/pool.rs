@@ -264,6 +264,60 @@ fn a_runtime_that_drains_takes_broadcasts_from_its_own_tasks_alone() {
     assert_eq!(evenkeel::block_on(parked).unwrap(), [0, 1]);
 }
 
+/// The other worker takes detached jobs while a job of the scope runs, and looks after each whether
+/// the runtime is over. The owner of the scope is the thread that shuts the runtime down.
+#[test]
+fn a_runtime_that_drains_ends_after_what_jobs_of_a_thread_s_scope_spawn_into_it() {
+    let _watchdog = watchdog();
+    for form in 0..3 {
+        let left = Arc::new(AtomicUsize::new(0));
+        let leave = left.clone();
+        let stop = move |_| _ = leave.fetch_add(1, Ordering::SeqCst);
+        let runtime = Builder::new().workers(2).on_worker_stop(stop).build().unwrap();
+        let handle = runtime.handle();
+        let (begin, begun) = mpsc::channel();
+        let job = || {
+            begin.send(()).unwrap();
+            until(|| handle.is_shutting_down());
+            let has_left = || left.load(Ordering::SeqCst) > 0;
+            for _ in 0..10 {
+                let (run, ran) = mpsc::channel();
+                fork_join::spawn(move || _ = run.send(()));
+                until(|| ran.try_recv().is_ok() || has_left());
+                until(|| handle.metrics().sleeping > 0 || has_left());
+            }
+            let (run, ran) = mpsc::channel();
+            drop(evenkeel::spawn(async move { run.send(()) }));
+            assert_eq!(ran.recv(), Ok(()), "the runtime is over");
+        };
+        let shut_down = || {
+            begun.recv().unwrap();
+            assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+        };
+        match form {
+            0 => handle.in_place_scope(|scope| {
+                scope.spawn(|scope| scope.spawn(|scope| scope.spawn(|_| job())));
+                shut_down();
+                let me = thread::current().id();
+                scope.spawn(move |_| assert_eq!(thread::current().id(), me));
+            }),
+            1 => handle.in_place_scope_fifo(|scope| {
+                scope.spawn_fifo(|scope| scope.spawn_fifo(|_| job()));
+                shut_down();
+            }),
+            _ => handle.in_place_scope(|scope| {
+                scope.spawn_broadcast(|scope, worker| {
+                    if worker.index() == 0 {
+                        scope.spawn(|_| job());
+                    }
+                });
+                shut_down();
+            }),
+        }
+        assert_eq!(left.load(Ordering::SeqCst), 2);
+    }
+}
+
 #[test]
 fn many_threads_wait_for_one_runtime() {
     let _watchdog = watchdog();

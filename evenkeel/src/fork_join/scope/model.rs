@@ -27,7 +27,7 @@ fn an_owner_sees_what_all_jobs_have_done() {
             // SAFETY: the scope is not over, so only its job has the datum.
             let body = move || data.0[index].with_mut(|datum| unsafe { *datum = 1 });
             // SAFETY: the thread keeps the scope.
-            let job = unsafe { erase(scope.job(body)) };
+            let job = unsafe { erase(scope.job(1, body)) };
             loom::thread::spawn(move || {
                 job();
                 drop(kept);
