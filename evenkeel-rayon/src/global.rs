@@ -43,16 +43,6 @@ pub(crate) fn handle() -> Handle {
     fork_join::handle_or(outside)
 }
 
-/// Runs `op` on a worker. The caller is not a worker.
-#[cold]
-pub(crate) fn install<OP, R>(op: OP) -> R
-where
-    OP: FnOnce() -> R + Send,
-    R: Send,
-{
-    handle().install(op)
-}
-
 /// Returns the number of threads of the caller's pool, or else of the global one.
 ///
 /// # Examples

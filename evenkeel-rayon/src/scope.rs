@@ -25,10 +25,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    if fork_join::is_worker() {
-        return fork_join::scope(op);
-    }
-    global::install(|| fork_join::scope(op))
+    fork_join::scope_or(global::outside, op)
 }
 
 /// Does the same as [`scope`], for jobs that begin in the order in which one thread spawns them:
@@ -41,10 +38,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    if fork_join::is_worker() {
-        return fork_join::scope_fifo(op);
-    }
-    global::install(|| fork_join::scope_fifo(op))
+    fork_join::scope_fifo_or(global::outside, op)
 }
 
 /// Does the same as [`scope`], but runs `op` on the calling thread.

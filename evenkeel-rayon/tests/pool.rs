@@ -363,6 +363,21 @@ fn a_thread_inside_a_runtime_that_is_over_uses_the_global_pool() {
     assert_eq!(receiver.iter().count(), 2);
 }
 
+/// Not one of its own that the library builds for such callers.
+#[test]
+fn a_scope_on_a_thread_of_a_pool_inside_a_runtime_that_is_over_uses_the_global_pool() {
+    let current = evenkeel::Handle::current;
+    let global = join(current, || ()).0;
+    let (own, other) = (pool(1), evenkeel::Runtime::new().unwrap());
+    let handle = other.handle();
+    drop(other);
+    own.install(|| {
+        let _entered = handle.enter();
+        assert!(rayon_core::scope(|_| current()).ptr_eq(&global));
+        assert!(rayon_core::scope_fifo(|_| current()).ptr_eq(&global));
+    });
+}
+
 #[test]
 fn a_thread_of_a_pool_is_one_whatever_it_has_entered() {
     let (own, other) = (pool(1), evenkeel::Runtime::new().unwrap());

@@ -78,7 +78,16 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    on_worker(ScopeFifo::new, op)
+    scope_fifo_or(entry::default_handle, op)
+}
+
+/// [`scope_fifo`], with `outside` for the runtime of callers that belong to none.
+pub fn scope_fifo_or<'scope, OP, R>(outside: fn() -> Handle, op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    on_worker(outside, ScopeFifo::new, op)
 }
 
 /// As [`scope_fifo`], but `op` runs on the calling thread, whichever that is, and so need not be

@@ -63,10 +63,14 @@ pub use broadcast::{BroadcastContext, broadcast};
 pub use detached::{spawn, spawn_broadcast, spawn_fifo};
 #[doc(hidden)]
 pub use entry::{handle_or, is_inside, is_worker_of};
+#[doc(hidden)]
+pub use fifo::scope_fifo_or;
 pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
 pub use join::{FnContext, join, join_context};
 #[doc(hidden)]
 pub use join::{join_context_or, join_or};
+#[doc(hidden)]
+pub use scope::scope_or;
 pub use scope::{Scope, in_place_scope, scope};
 pub use sized::{Footprint, FootprintError, join_parts, join_sized, try_join_sized};
 pub use worker::{Worker, on_worker};

@@ -126,11 +126,24 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    on_worker(|scope| scope, op)
+    scope_or(entry::default_handle, op)
 }
 
-/// As [`scope()`], in the form that `make` gives the scope.
-pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
+/// [`scope()`], with `outside` for the runtime of callers that belong to none.
+pub fn scope_or<'scope, OP, R>(outside: fn() -> Handle, op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    on_worker(outside, |scope| scope, op)
+}
+
+/// As [`scope_or`], in the form that `make` gives the scope.
+pub(super) fn on_worker<'scope, S, OP, R>(
+    outside: fn() -> Handle,
+    make: impl FnOnce(Scope<'scope>) -> S + Send,
+    op: OP,
+) -> R
 where
     S: Form<'scope>,
     OP: FnOnce(&S) -> R + Send,
@@ -139,7 +152,7 @@ where
     entered::with_worker(|context| match context {
         Some(context) if entry::is_inside_own(context) => scope_on(context, make, op),
         // No worker, or one that is inside another runtime than its own.
-        _ => entry::in_worker(entry::default_handle, |context| scope_on(context, make, op)),
+        _ => entry::in_worker(outside, |context| scope_on(context, make, op)),
     })
 }
 
