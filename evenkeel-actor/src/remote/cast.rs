@@ -23,9 +23,10 @@ use super::{route, scope};
 use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
+use crate::node::wire::{Envelope, Failure, Member, Members, MembersBuf, Message, References};
 use crate::node::{FrameError, NodeId, Slot, tree};
 use crate::refs::actor_ref::ActorRef;
+use crate::trace;
 use evenkeel::budget;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +36,14 @@ use std::ptr;
 /// The most actors in one message; a longer list becomes several messages. An estimate: as many as
 /// can be delivered to in the time of a few turns; no benchmark sets it.
 const MOST_ACTORS: usize = 1_024;
+
+/// The most bytes that a reference takes beside a value: the numbers of its node, place and
+/// generation.
+const LONGEST_REFERENCE: usize = 3 * 5;
+
+/// The most bytes beside a value and its references in a message for one actor: its kind and cause,
+/// its length and three counts, and the actor's name.
+const MOST_BESIDE: usize = 1 + 10 + 4 * 10 + 3 * 5;
 
 /// How far a collective send has got when the call that makes it returns.
 ///
@@ -89,6 +98,10 @@ where
         let most = node.multiplexer.packing().longest_message;
         if bytes.len() > most {
             return Err(unwritable::<M>(TooLong { length: bytes.len(), most }));
+        }
+        // Before the first message leaves: none is handed on for a part of the actors.
+        if bytes.len() + bundle.iter().count() * LONGEST_REFERENCE + MOST_BESIDE > most {
+            fit(own, &away, &bytes, &bundle, most).map_err(unwritable::<M>)?;
         }
         if away.len() > 1 {
             // The value may go by way of other nodes, and a `Release` may overtake it.
@@ -145,6 +158,38 @@ fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<Place>> {
 struct TooLong {
     length: usize,
     most: usize,
+}
+
+/// Checks that a value is not too long beside the longest of these names.
+#[cold]
+fn fit(
+    own: &'static Peer,
+    away: &BTreeMap<NodeId, Vec<Slot>>,
+    payload: &[u8],
+    bundle: &Bundle,
+    most: usize,
+) -> Result<(), TooLong> {
+    let actors = away.iter().flat_map(|(&node, slots)| slots.iter().map(move |&slot| (node, slot)));
+    let longest = actors.max_by_key(|&actor| length(actor, &[], References::default()));
+    let Some(longest) = longest else { return Ok(()) };
+    // It is not put in for a node, and counts no reference.
+    let written = given::put(own, bundle.iter(), |references| {
+        Err(TooLong { length: length(longest, payload, references), most })
+    });
+    match written {
+        Err(too_long) if too_long.length > most => Err(too_long),
+        _ => Ok(()),
+    }
+}
+
+/// The length of a message for one actor; zero if it cannot be written, and so not handed on.
+fn length((node, slot): (NodeId, Slot), payload: &[u8], references: References<'_>) -> usize {
+    let mut list = MembersBuf::new();
+    list.push(node, &[slot]);
+    let message = Message::Cast { members: list.as_members(), payload };
+    let mut out = Vec::new();
+    let written = Envelope { cause: trace::current(), references, message }.append(&mut out);
+    written.map_or(0, |()| out.len())
 }
 
 /// The error of a value of type `M` that does not even fit beside the name of one actor.

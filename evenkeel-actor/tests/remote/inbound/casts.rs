@@ -147,11 +147,49 @@ fn a_cast_that_is_too_long_keeps_no_receiver() {
                 other.register_script("reads", |()| Reads::default());
                 reads.push(node.spawn_on::<Text, _>(other.id(), "reads", &()).await.unwrap());
             }
-            node.cast(&reads, &Text("x".repeat(5_000))).await.unwrap_err();
+            // By itself, and only with the name of an actor: 998 bytes and their length fit.
+            for length in [5_000, 998] {
+                node.cast(&reads, &Text("x".repeat(length))).await.unwrap_err();
+            }
             drop(reads);
             for other in &others {
                 known(other, 0).await;
             }
+        });
+    });
+}
+
+#[test]
+fn a_cast_that_is_too_long_beside_one_of_its_actors_is_handed_on_to_none() {
+    ends(|| {
+        let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
+        let world = World::with(3, 1, Faults::default(), packing);
+        let others = [1, 2].map(|number| world.nodes[number].1.clone());
+        let read = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&read);
+        world.on(0, async move |node| {
+            let mut reads = Vec::new();
+            // The last name is longer than the first: the number of its place takes two bytes.
+            for (other, actors) in others.iter().zip([1, 130]) {
+                let read = Arc::clone(&count);
+                other.register_script("reads", move |()| Reads(Arc::clone(&read)));
+                for _ in 0..actors {
+                    reads.push(node.spawn_on::<Text, _>(other.id(), "reads", &()).await.unwrap());
+                }
+            }
+            let (first, last) = (&reads[..1], &reads[130..]);
+            let mut length = 950;
+            while node.cast(last, &Text("x".repeat(length))).await.is_ok() {
+                length += 1;
+            }
+            let text = Text("x".repeat(length));
+            node.cast(first, &text).await.unwrap();
+            node.cast(&[&first[0], &last[0]].map(Clone::clone), &text).await.unwrap_err();
+            drop(reads);
+            for other in &others {
+                known(other, 0).await;
+            }
+            assert_eq!(count.load(Ordering::SeqCst), length - 950 + 1);
         });
     });
 }
