@@ -41,6 +41,7 @@
 use super::errand::Outside;
 use super::wait::{Idle, Meanwhile, wait, wait_for_others};
 use super::{entry, member};
+use crate::deque::Level;
 use crate::deque::closures::erase;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
@@ -223,10 +224,17 @@ where
         None => {
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.base().run(|| op(&scope));
-            wait_for_others(&base.handle, &|| {
-                // A runtime that shuts down sends no more workers.
-                while base.handle.is_shutting_down() && base.run_outside() {}
-                base.is_over()
+            entry::with_own(&base.handle, |context| match context {
+                // The body has made this thread a worker.
+                Some(context) => {
+                    job::run_above(context, Level::FLOOR);
+                    base.wait(context);
+                }
+                None => wait_for_others(&base.handle, &|| {
+                    // A runtime that shuts down sends no more workers.
+                    while base.handle.is_shutting_down() && base.run_outside() {}
+                    base.is_over()
+                }),
             });
             base.finish(result)
         }
@@ -448,7 +456,8 @@ impl<'scope> Scope<'scope> {
                 context.while_running(Distance::Same, job);
                 return Meanwhile::Done;
             }
-            if !own.is_empty() || context.is_relief() {
+            // If the owner was no worker at first, jobs have no root to be known by.
+            if !own.is_empty() || context.is_relief() || self.id == 0 {
                 return Meanwhile::Nothing;
             }
             let others = shared.hosts(context.seat.me());

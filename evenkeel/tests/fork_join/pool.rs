@@ -1071,6 +1071,33 @@ fn a_thread_that_settles_and_spawns_does_not_keep_the_runtime() {
     }
 }
 
+/// It is the only worker: no other runs what it leaves in its deque, or has left as an errand.
+#[test]
+fn a_thread_that_settles_inside_its_scope_runs_the_scope_s_jobs() {
+    let _watchdog = watchdog();
+    thread::spawn(|| {
+        let (mut own, ran) = (None, AtomicUsize::new(0));
+        let runtime = Builder::new().workers(1).build_with(|worker| {
+            own = Some(worker);
+            Ok(())
+        });
+        let runtime = runtime.unwrap();
+        let count = || _ = ran.fetch_add(1, Ordering::SeqCst);
+        runtime.handle().in_place_scope(|scope| {
+            scope.spawn(|_| count());
+            own.take().unwrap().settle().unwrap();
+            scope.spawn(|scope| {
+                scope.spawn(|_| count());
+                count();
+            });
+        });
+        assert_eq!(ran.load(Ordering::SeqCst), 3);
+        runtime.detach();
+    })
+    .join()
+    .unwrap();
+}
+
 #[test]
 fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
     fn tree<'scope>(scope: &fork_join::Scope<'scope>, depth: u32, ran: &'scope AtomicUsize) {
