@@ -20,7 +20,8 @@ impl Builder {
     }
 
     /// Sets a hook that each worker's thread calls with the worker's number before the thread
-    /// exits. A panic in the hook is caught.
+    /// exits. A panic in the hook is caught. Tasks that the hook spawns at the end of the runtime
+    /// are cancelled, and [jobs](crate::fork_join::spawn()) are run before the thread exits.
     pub fn on_worker_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_stop = Some(Arc::new(hook));
         self

@@ -106,12 +106,7 @@ fn drive<R>(shared: &Arc<Shared>, leave: Leave<'_>, f: impl FnOnce(&mut Driver<'
         let result = catch_unwind(AssertUnwindSafe(|| f(&mut driver)));
         // The jobs that the last poll of the future has left may be those of a scope.
         driver.0.end_batch(0);
-        work::call(&shared.hooks.worker_stop, me);
-        if shared.phase() == Phase::Over {
-            // Cancels tasks that the hook has spawned if the runtime was not over yet.
-            driver.0.leave = None;
-            driver.0.work();
-        }
+        driver.0.stop();
         result
     });
     context.switch(Doing::Asleep, clock::now());

@@ -41,7 +41,7 @@ pub(crate) fn work(seat: Seat) {
         call(&shared.hooks.worker_start, me);
         shared.watch_for_stalls();
         worker.work();
-        call(&shared.hooks.worker_stop, me);
+        worker.stop();
     });
     context.switch(Doing::Asleep, clock::now());
 }
@@ -83,6 +83,16 @@ impl<'a> Worker<'a> {
             if let Some(stolen) = self.stolen.take() {
                 self.run_job(stolen);
             }
+        }
+    }
+
+    /// Calls the hook for the end of the loop. If the runtime is over, there is no other loop for
+    /// the jobs that the hook leaves in the deque. It leaves nothing else: tasks are cancelled as
+    /// they are spawned, and errands and parts are refused.
+    pub(super) fn stop(&mut self) {
+        call(&self.shared.hooks.worker_stop, self.me);
+        while self.shared.phase() == Phase::Over && self.has_jobs() {
+            self.drain_jobs();
         }
     }
 

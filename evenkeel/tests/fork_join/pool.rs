@@ -950,6 +950,29 @@ fn hooks_of_workers_may_fork() {
     assert_eq!(sum.load(Ordering::Relaxed), 4 * 55);
 }
 
+/// The worker has left its loop, or the driver has, and the runtime is over.
+#[test]
+fn jobs_that_a_stop_hook_spawns_are_run_before_the_worker_leaves() {
+    let _watchdog = watchdog();
+    for builder in [Builder::new().workers(2), Builder::new_current_thread()] {
+        let (sender, receiver) = mpsc::channel();
+        let builder = builder.on_worker_stop(move |_| {
+            let sender = sender.clone();
+            fork_join::spawn(move || {
+                let other = sender.clone();
+                fork_join::spawn(move || other.send("second").unwrap());
+                sender.send("first").unwrap();
+            });
+        });
+        let runtime = builder.build().unwrap();
+        let workers = runtime.handle().workers();
+        runtime.shutdown(Shutdown::Drain);
+        let mut ran: Vec<_> = receiver.iter().collect();
+        ran.sort_unstable();
+        assert_eq!(ran, ["first", "second"].map(|job| vec![job; workers]).concat());
+    }
+}
+
 #[test]
 fn jobs_that_spawn_jobs_without_end_do_not_keep_tasks_waiting() {
     fn tick(stop: Arc<AtomicBool>) {
