@@ -6,7 +6,8 @@
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
 //! second. Accepts that were under way before a pause, and fail during it, do not lengthen it:
 //! several tasks may accept from one listener, and all of them fail at once. An accept that
-//! succeeds ends that for calls after it.
+//! succeeds ends that: it wakes the tasks that wait in the pause. Each of these leaves its waker in
+//! the pause under the lock under which it looks for one, so none comes too late.
 //!
 //! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
 //! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
@@ -14,6 +15,7 @@
 //! # Source
 //! The times are those of Go's `net/http`.
 
+use crate::primitives::unwind::wake_all;
 use crate::primitives::{Mutex, lock};
 use crate::processor::shared::Shared;
 use crate::processor::{current, entered};
@@ -23,7 +25,7 @@ use std::future::poll_fn;
 use std::io::{Error, Result};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 const SHORTEST: Duration = Duration::from_millis(5);
@@ -42,10 +44,12 @@ struct State {
     length: Duration,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Pause {
     until: Instant,
     of: Owner,
+    /// The wakers of the tasks that have waited for its end, one for each.
+    waiting: Vec<Waker>,
 }
 
 #[derive(Debug)]
@@ -72,25 +76,28 @@ impl Owner {
 }
 
 impl State {
-    /// Begins a pause after a failure at `now` in the runtime `of`, if it was in one. A pause of
-    /// that runtime that is not over stays as it is.
-    fn note_failure(&mut self, now: Instant, of: Option<Owner>) {
+    /// Begins a pause after a failure at `now` in the runtime `of`, if it was in one, and returns
+    /// the former one. A pause of that runtime that is not over stays as it is.
+    fn note_failure(&mut self, now: Instant, of: Option<Owner>) -> Option<Pause> {
         let is_in_force = |pause: &Pause, of: &Owner| pause.until > now && pause.of.is(of);
         if self.pause.as_ref().zip(of.as_ref()).is_some_and(|(pause, of)| is_in_force(pause, of)) {
-            return;
+            return None;
         }
         self.length = (self.length * 2).clamp(SHORTEST, LONGEST);
-        self.pause = of.map(|of| Pause { until: now + self.length, of });
+        let waiting = Vec::new();
+        let pause = of.map(|of| Pause { until: now + self.length, of, waiting });
+        std::mem::replace(&mut self.pause, pause)
     }
 }
 
 impl Accepts {
     /// Takes the result of an accept.
     pub(super) fn note<R>(&self, result: Result<R>) -> Result<R> {
-        let mut state = lock(&self.state);
         match &result {
             Ok(_) => {
-                *state = State::default();
+                let former = std::mem::take(&mut *lock(&self.state));
+                // Not under the lock. The connection is not lost if a waker panics.
+                wake_all(former.pause.map(|pause| pause.waiting).unwrap_or_default());
                 entered::with_any(|context| {
                     if let Some(here) = context {
                         here.counters().accepted.add(1);
@@ -100,7 +107,10 @@ impl Accepts {
             Err(error) if is_out_of_means(error) => {
                 // Without a runtime there is no timer.
                 let owner = current::shared().map(|shared| Owner(Arc::downgrade(&shared)));
-                state.note_failure(Instant::now(), owner);
+                let mut state = lock(&self.state);
+                let former = state.note_failure(Instant::now(), owner);
+                drop(state);
+                drop(former);
             }
             Err(_) => {}
         }
@@ -109,18 +119,25 @@ impl Accepts {
 
     /// Waits for the end of the pause, if there is one.
     pub(super) async fn wait(&self) {
-        if let Some(Pause { until, .. }) = self.pause() {
+        let pause = poll_fn(|cx| Poll::Ready(self.pause(cx.waker()))).await;
+        let Some((until, _)) = pause else { return };
+        let mut sleep = pin!(sleep_until(until));
+        poll_fn(|cx| match self.pause(cx.waker()) {
             // If the runtime ends, the accept tells.
-            _ = rest(until).await;
-        }
+            Some((present, _)) if present == until => {
+                sleep.as_mut().poll_or_over(cx.waker()).map(drop)
+            }
+            _ => Poll::Ready(()),
+        })
+        .await;
     }
 
     /// Does the same, for a caller that is polled by functions: of several tasks, the last one is
-    /// woken.
+    /// woken at the end.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         // The sleep is polled, and dropped, outside of the lock.
         let former = lock(&self.polled).take();
-        let Some(Pause { until, of }) = self.pause() else { return Poll::Ready(()) };
+        let Some((until, of)) = self.pause(cx.waker()) else { return Poll::Ready(()) };
         // One for an earlier pause may end later: an accept has ended that pause.
         let is_of_pause = |polled: &Polled| polled.of.is(&of) && polled.sleep.deadline() <= until;
         let mut polled = match former.filter(is_of_pause) {
@@ -135,10 +152,26 @@ impl Accepts {
         Poll::Pending
     }
 
-    /// Returns the pause, if it is one of the current runtime and not over.
-    fn pause(&self) -> Option<Pause> {
-        let pause = lock(&self.state).pause.clone();
-        pause.filter(|pause| pause.of.is_current() && pause.until > Instant::now())
+    /// Returns the end and the runtime of the pause, if it is one of the current runtime and not
+    /// over. If an accept ends it earlier, that wakes the task.
+    fn pause(&self, waker: &Waker) -> Option<(Instant, Owner)> {
+        self.look(None)?;
+        // Most accepts clone no waker, and none does so under the lock.
+        self.look(Some(waker.clone()))
+    }
+
+    /// Returns the same, and leaves the waker in the pause.
+    fn look(&self, mut waker: Option<Waker>) -> Option<(Instant, Owner)> {
+        let mut state = lock(&self.state);
+        let pause = state.pause.as_mut()?;
+        if !pause.of.is_current() || pause.until <= Instant::now() {
+            return None;
+        }
+        let is_new = |waker: &Waker| !pause.waiting.iter().any(|other| other.will_wake(waker));
+        if waker.as_ref().is_some_and(is_new) {
+            pause.waiting.extend(waker.take());
+        }
+        Some((pause.until, pause.of.clone()))
     }
 }
 
@@ -158,6 +191,8 @@ fn is_out_of_means(error: &Error) -> bool {
 mod tests {
     use super::*;
     use crate::time::advance;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Wake;
 
     fn of(runtime: &crate::Runtime) -> Option<Owner> {
         let _entered = runtime.enter();
@@ -194,12 +229,38 @@ mod tests {
     }
 
     #[test]
+    fn an_accept_that_ends_a_pause_wakes_the_tasks_that_wait() {
+        #[derive(Default)]
+        struct Woken(AtomicBool);
+        impl Wake for Woken {
+            fn wake(self: Arc<Self>) {
+                assert!(!self.0.swap(true, Ordering::Relaxed), "it is woken once");
+            }
+        }
+        let accepts = Accepts::default();
+        let note = |result: Result<()>| drop(accepts.note(result));
+        let tasks = [(); 2].map(|()| Arc::new(Woken::default()));
+        let [by_functions, awaits] = tasks.clone().map(Waker::from);
+        let poll = || accepts.poll(&mut Context::from_waker(&by_functions)).is_ready();
+        let runtime = crate::Builder::new().workers(1).start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            note(Err(Error::from_raw_os_error(Errno::MFILE.raw_os_error())));
+            let mut wait = pin!(accepts.wait());
+            let mut wait = || wait.as_mut().poll(&mut Context::from_waker(&awaits)).is_ready();
+            assert!(![poll(), wait(), poll(), wait()].contains(&true), "it pauses");
+            note(Ok(()));
+            assert!(tasks.iter().all(|task| task.0.load(Ordering::Relaxed)));
+            assert!(poll() && wait());
+        });
+    }
+
+    #[test]
     fn a_pause_grows_once_for_failures_at_the_same_time() {
         let runtimes = [1, 1].map(|workers| crate::Builder::new().workers(workers).build());
         let [one, other] = runtimes.map(|built| built.unwrap());
         let (mut state, start) = (State::default(), Instant::now());
         let length_after = |state: &mut State, after: Duration, owner: Option<Owner>| {
-            state.note_failure(start + after, owner);
+            drop(state.note_failure(start + after, owner));
             state.length.as_millis()
         };
         for _ in 0..9 {
