@@ -1,12 +1,15 @@
 //! What the operating system says of sockets: edge-triggered, by `mio`.
 
-#![allow(unsafe_code, reason = "mio lends its descriptor as a number")]
+#![allow(unsafe_code, reason = "mio lends its descriptor as a number, and `select` takes one")]
 
 use super::source;
 use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token};
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{
+    FdSetElement, PollFd, PollFlags, Timespec, fd_set_insert, fd_set_num_elements,
+};
+use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
@@ -107,7 +110,23 @@ fn is_readable(system: &impl AsRawFd, limit: Option<Duration>) -> bool {
     let longest = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
     let limit = limit.map(|limit| Timespec::try_from(limit).unwrap_or(longest));
     // A signal ends the wait early: the sleeper looks, and sleeps again.
-    rustix::event::poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready > 0)
+    let ready = match rustix::event::poll(&mut fds, limit.as_ref()) {
+        Err(Errno::INVAL) => select(fd, limit.as_ref()),
+        polled => polled.map(|ready| ready as i32),
+    };
+    ready.is_ok_and(|ready| ready > 0)
+}
+
+/// Waits until `fd` is readable. `poll` takes at most as many descriptors as the process may have,
+/// so not even one where a sandbox has set that limit to zero.
+#[cold]
+fn select(fd: BorrowedFd<'_>, limit: Option<&Timespec>) -> rustix::io::Result<i32> {
+    let (fd, end) = (fd.as_raw_fd(), fd.as_raw_fd() + 1);
+    let mut fds = vec![FdSetElement::default(); fd_set_num_elements(1, end)];
+    fd_set_insert(&mut fds, fd);
+    // SAFETY: the set has a bit for each number below `end`. The only one that is set is that of a
+    // descriptor that is open.
+    unsafe { rustix::event::select(end, Some(&mut fds), None, None, limit) }
 }
 
 /// Returns the directions in which a source is ready or closed. An error makes both ready: the next

@@ -4,7 +4,8 @@ use super::common::watchdog::watchdog;
 use super::{must_wait, on_workers, pair};
 use evenkeel::budget::unconstrained;
 use evenkeel::net::{TcpListener, TcpStream, UnixStream, lookup_host};
-use evenkeel::{Builder, Runtime, block_on, spawn};
+use evenkeel::time::sleep;
+use evenkeel::{Builder, Handle, Runtime, block_on, spawn, yield_now};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::future::poll_fn;
@@ -268,6 +269,35 @@ fn without_descriptors_a_socket_waits_at_a_worker_that_has_a_set() {
             }
             setrlimit(Resource::Nofile, former).unwrap();
         });
+    });
+}
+
+/// Then the system polls not even one descriptor. The worker sleeps among its sockets, and a timer
+/// is due soon.
+#[test]
+fn a_process_that_may_have_no_descriptors_sleeps_until_its_timers_are_due() {
+    let name = "faults::a_process_that_may_have_no_descriptors_sleeps_until_its_timers_are_due";
+    in_a_process_of_its_own(name, || {
+        let _watchdog = watchdog();
+        let runtime = Builder::new().workers(1).build().unwrap();
+        let former = getrlimit(Resource::Nofile);
+        let task = runtime.spawn(async move {
+            let (one, other) = UnixStream::pair().unwrap();
+            let reader = spawn(async move { one.read(&mut [0]).await });
+            yield_now().await;
+            setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..former }).unwrap();
+            let wake_ups = || Handle::current().metrics().processors[0].wake_ups;
+            let before = wake_ups();
+            for _ in 0..10 {
+                sleep(Duration::from_millis(5)).await;
+            }
+            let wake_ups = wake_ups() - before;
+            other.write_all(b"x").await.unwrap();
+            assert_eq!(reader.await.unwrap().unwrap(), 1);
+            wake_ups
+        });
+        let wake_ups = runtime.block_on(task).unwrap();
+        assert!(wake_ups <= 100, "{wake_ups} wake-ups for ten timers");
     });
 }
 
