@@ -256,12 +256,6 @@ impl Door {
         self.word.store(self.word() | SUSPENDED, Ordering::Relaxed);
     }
 
-    /// Whether the object is entered in place because its host was found to be stuck.
-    #[cfg(all(test, not(any(loom, shuttle))))]
-    pub(super) fn is_suspended(&self) -> bool {
-        self.word() & SUSPENDED != 0
-    }
-
     /// Whether the caller's thread is inside, in any way, and whichever runtime it works for by
     /// now.
     #[cold]

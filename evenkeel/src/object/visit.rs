@@ -446,35 +446,3 @@ fn is_turn_over<T>(object: &Inner<T>, context: &Context) -> bool {
         || context.shared().hooks.deterministic
         || context.operations.is_turn_over(context.ahead.now())
 }
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use crate::object::{Object, Placement};
-    use crate::{Builder, block_on};
-
-    /// Parts of a task pull it to where the last one wants to go, which says nothing of the other
-    /// homes.
-    #[test]
-    fn homes_that_others_are_visited_before_are_not_stuck() {
-        const ROUNDS: usize = 1_000;
-        let runtime = Builder::new().workers(6).build().unwrap();
-        let task = runtime.spawn(async {
-            let of = |home| Object::new(0).placed("apart", Placement::Home).at(home);
-            let mut suspended = 0;
-            let mut objects = [1, 2, 3, 4, 5].map(of);
-            for _ in 0..ROUNDS {
-                let entries = objects.each_ref().map(|object| object.with(|n| *n += 1));
-                let results = futures::future::join_all(entries).await;
-                assert!(results.iter().all(Result::is_ok));
-                if objects.iter().any(|object| object.inner.door.is_suspended()) {
-                    suspended += 1;
-                    objects = [1, 2, 3, 4, 5].map(of);
-                }
-            }
-            suspended
-        });
-        let suspended = block_on(task).unwrap();
-        // A worker that has no core for a while is stuck indeed.
-        assert!(suspended < ROUNDS / 2, "{suspended} of {ROUNDS}");
-    }
-}
