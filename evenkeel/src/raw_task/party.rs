@@ -183,6 +183,14 @@ impl Drop for Level {
 
 /// Ends a party, which may have handed on what it kept.
 pub(crate) fn end(party: Id) {
+    let any = NOTES.try_with(|notes| !notes.borrow().all.is_empty());
+    if any.unwrap_or(false) {
+        end_notes(party);
+    }
+}
+
+#[cold]
+fn end_notes(party: Id) {
     // Their drops wake, without the borrow: the waiters find that they must not wait.
     let _ended = NOTES.try_with(|notes| notes.borrow_mut().end(party));
 }

@@ -109,7 +109,9 @@ fn drive<R>(shared: &Arc<Shared>, leave: Leave<'_>, f: impl FnOnce(&mut Driver<'
         driver.0.stop();
         result
     });
-    context.switch(Doing::Asleep, clock::now());
+    // The end of the batch has just read the clock.
+    let has_hook = shared.hooks.worker_stop.is_some();
+    context.switch(Doing::Asleep, if has_hook { clock::now() } else { context.now.get() });
     drop(context);
     give(shared);
     result.unwrap_or_else(|panic| resume_unwind(panic))

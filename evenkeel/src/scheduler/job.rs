@@ -37,6 +37,14 @@ unsafe fn typed(code: Code) -> Run {
     unsafe { mem::transmute::<Code, Run>(code) }
 }
 
+/// What a thief knows of the jobs of a worker.
+#[derive(Debug, Default)]
+pub(crate) struct Victim {
+    pub(crate) asked: Asked,
+    /// Its oldest job, as the thief has seen it.
+    pub(crate) sight: Sight,
+}
+
 /// Since when a thief has asked a worker for jobs; zero if it has not.
 #[derive(Debug, Default)]
 pub(crate) struct Asked(pub(crate) u64);

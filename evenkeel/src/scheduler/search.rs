@@ -1,7 +1,7 @@
 //! Searching: a worker without work looks for some before it sleeps.
 
 use super::handover;
-use super::job::{Seen, Stolen};
+use super::job::{Seen, Stolen, Victim};
 use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::idle::Counts;
@@ -177,9 +177,13 @@ impl Worker<'_> {
         let shared = self.context.shared();
         let random = self.random.next();
         let (is_free, mut leaves) = (self.restraint.is_over(now), false);
+        if self.victims.is_empty() {
+            self.victims.resize_with(shared.spares.end(), Victim::default);
+        }
         let others = shared.neighbours(self.me).map(|me| me.round(shared.locality, random));
         for other in others.into_iter().flatten().chain(shared.spares.numbers()) {
-            let seen = Seen::of(self.context, other, &mut self.sights[other], now, is_free);
+            let Victim { asked, sight } = &mut self.victims[other];
+            let seen = Seen::of(self.context, other, sight, now, is_free);
             if !seen.may_take(self.context, other) {
                 leaves |= seen.may_ever_take(self.context, other);
                 continue;
@@ -187,10 +191,7 @@ impl Worker<'_> {
             let may_take = || seen.may_still_take(self.context, other);
             let deque = &shared.processor(other).deque;
             self.stolen = Stolen::take(shared, other, may_take);
-            if self.stolen.is_none()
-                && self.asked[other].is_in_vain(deque, now)
-                && deque.seize() > 0
-            {
+            if self.stolen.is_none() && asked.is_in_vain(deque, now) && deque.seize() > 0 {
                 self.stolen = Stolen::take(shared, other, may_take);
             }
             if self.stolen.is_some() {

@@ -5,15 +5,14 @@
 
 use super::catches::Catches;
 use super::handover::Request;
-use super::job::Asked;
-use super::job::Stolen;
+use super::job::{Stolen, Victim};
 use super::leave::Leave;
 use super::pace::Pace;
 use super::polls::{Gathering, Marked, Trial};
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::helping::Looks;
-use crate::policy::locality::{Restraint, Sight};
+use crate::policy::locality::Restraint;
 use crate::policy::random::Random;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -58,10 +57,9 @@ pub(super) struct Worker<'a> {
     pub(super) view: View,
     /// The pending request, if any.
     pub(super) request: Option<Request>,
-    /// Since when this worker has asked others for fork-join jobs.
-    pub(super) asked: Box<[Asked]>,
-    /// Their oldest jobs, as this worker has seen them.
-    pub(super) sights: Box<[Sight]>,
+    /// What it knows of the fork-join jobs of others, by their numbers; empty before its first
+    /// look. A driver that only polls its future makes none.
+    pub(super) victims: Vec<Victim>,
     /// Since when it has left all jobs that it found to workers near their data.
     pub(super) restraint: Restraint,
     /// The fork-join job that it has found, if any.
@@ -104,8 +102,7 @@ impl<'a> Worker<'a> {
             turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.capacity()),
             request: None,
-            asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
-            sights: vec![Sight::default(); shared.spares.end()].into(),
+            victims: Vec::new(),
             restraint: Restraint::default(),
             stolen: None,
             trial: None,
