@@ -13,6 +13,9 @@ const SIZES: [(usize, u64); 9] =
 /// The constants of the bound are fitted to the seeds from zero on (`examples/fit.rs`).
 const FIRST_SEED: u64 = 1_000_000;
 
+/// Longer than any run, in nanoseconds.
+const FOREVER: u64 = u64::MAX / 4;
+
 /// Runs one load on machines of all sizes, or the single run that the environment names.
 fn check(kind: Kind) {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
@@ -99,11 +102,23 @@ fn reliefs_stuck() {
 /// The bound is sharp: without helping, tasks behind a stuck poll starve beside busy processors.
 #[test]
 fn without_helping_the_bound_is_exceeded() {
-    let policy = Policy { help: |_, _| Help::No };
+    let policy = Policy { help: |_, _| Help::No, ..Policy::default() };
     let exceeded = (0..20).filter(|&seed| {
         let outcome = run(Kind::Stuck, seed, 4, policy);
         outcome.waited > 10 * outcome.allowed
     });
     let exceeded = exceeded.count();
     assert!(exceeded >= 10, "{exceeded} of 20 runs exceed ten times the bound");
+}
+
+/// Without the watch, tasks behind a stuck poll starve beside processors that sleep.
+#[test]
+fn without_the_watch_the_bound_is_exceeded() {
+    let policy = Policy { next_watch: |_| FOREVER, ..Policy::default() };
+    let exceeded = (0..20).filter(|&seed| {
+        let outcome = run(Kind::StuckAlone, SOCKETS | seed, 4, policy);
+        outcome.waited > outcome.allowed
+    });
+    let exceeded = exceeded.count();
+    assert!(exceeded >= 10, "{exceeded} of 20 runs exceed the bound");
 }

@@ -84,7 +84,7 @@ impl<L: Load> Machine<L> {
             None
         } else {
             self.idle.armed = true;
-            let slept = waking::next_watch(self.processors[me].slept);
+            let slept = (self.policy.next_watch)(self.processors[me].slept);
             self.processors[me].slept = slept;
             Some(now + slept)
         };

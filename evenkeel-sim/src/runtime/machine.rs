@@ -15,7 +15,7 @@ use super::{Arrival, Seat, Setup};
 use crate::events::Events;
 use evenkeel_policy::helping::{Help, Looks};
 use evenkeel_policy::together::Mark;
-use evenkeel_policy::{Look, batch, helping, relieving};
+use evenkeel_policy::{Look, batch, helping, relieving, waking};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -24,11 +24,13 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Policy {
     /// How a processor helps another, by its views of itself and of the other.
     pub help: fn(&Look, &Look) -> Help,
+    /// How long the watch sleeps, after a sleep of this length in which it has found nothing to do.
+    pub next_watch: fn(u64) -> u64,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { help: helping::help }
+        Self { help: helping::help, next_watch: waking::next_watch }
     }
 }
 
@@ -336,7 +338,11 @@ impl<L: Load> Machine<L> {
             let limit = arrival.min(horizon + 1);
             let Some((time, (me, generation))) = self.events.take_before(limit) else {
                 let due = |next: &&Arrival| next.time <= horizon;
-                let Some(arrival) = arrivals.next_if(due) else { break };
+                let Some(arrival) = arrivals.next_if(due) else {
+                    // Nothing happens any more, so what is ready waits until the horizon.
+                    now = horizon;
+                    break;
+                };
                 now = arrival.time;
                 self.send(arrival.processor, arrival.task, now);
                 continue;
