@@ -79,7 +79,8 @@ pub const CHANGE: u64 = 124;
 pub const PATIENCE: u64 = 4;
 
 /// A challenger that made less than one part in `HOPELESS` of the standing mode's rate when last
-/// tried is not tried on a change, but only after a hold.
+/// tried is not tried on a change, but only after a hold. An occasion that leaves a mode out does
+/// not make the hold longer.
 pub const HOPELESS: u64 = 4;
 
 /// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in
@@ -346,6 +347,8 @@ impl Trial {
     /// Begins an occasion: each challenger of the mode that stands is tried.
     fn begin(&mut self, now: u64, is_change: bool) {
         let (before, all_far_behind) = (self.verdict.mode, true);
+        // After a hold each is tried, whether the rate has changed or not.
+        let is_change = is_change && now < self.held_until;
         let occasion =
             Occasion { began: now, before, all_far_behind, is_change, ..Occasion::default() };
         self.occasion = occasion;
@@ -358,10 +361,19 @@ impl Trial {
 
     /// Returns whether a mode is worth a trial.
     fn may_try(&self, challenger: Mode) -> bool {
+        self.is_possible(challenger) && !self.is_hopeless(challenger)
+    }
+
+    fn is_possible(&self, challenger: Mode) -> bool {
+        challenger != Mode::AtOneHome || self.may_gather
+    }
+
+    /// Returns whether a mode was [hopeless](HOPELESS) when last tried, and the occasion answers a
+    /// change.
+    fn is_hopeless(&self, challenger: Mode) -> bool {
         let (rate, standing) =
             (self.verdict.rate(challenger), self.verdict.rate(self.verdict.mode));
-        let is_hopeless = self.occasion.is_change && rate > 0 && rate < standing / HOPELESS;
-        !is_hopeless && (challenger != Mode::AtOneHome || self.may_gather)
+        self.occasion.is_change && rate > 0 && rate < standing / HOPELESS
     }
 
     /// Tries the mode that is neither `other` nor the standing one, or holds the verdict.
@@ -449,13 +461,22 @@ impl Trial {
     fn end(&mut self, now: u64) {
         let Occasion { began, before, all_far_behind, .. } = self.occasion;
         let mode = self.verdict.mode;
-        let more = if all_far_behind { 2 } else { 1 };
-        self.verdict.stood =
-            if mode == before { self.verdict.stood.saturating_add(more) } else { 0 };
+        let is_left_out = |&other: &Mode| self.is_possible(other) && self.is_hopeless(other);
+        let are_all_tried = mode != before || !Mode::ALL.iter().any(is_left_out);
+        if are_all_tried {
+            let more = if all_far_behind { 2 } else { 1 };
+            self.verdict.stood =
+                if mode == before { self.verdict.stood.saturating_add(more) } else { 0 };
+        }
         (self.mode, self.changed) = (mode, 0);
         let rest = PATIENCE.saturating_mul(now.saturating_sub(began));
         self.rests_until = now.saturating_add(rest << self.verdict.stood.min(RESTS));
-        self.held_until = now.saturating_add(rest.max(hold(self.verdict.stood)));
+        // If a mode was left out, its turn still comes when the present hold ends.
+        let holds_until = match are_all_tried {
+            true => now.saturating_add(hold(self.verdict.stood)),
+            false => self.held_until,
+        };
+        self.held_until = holds_until.max(now.saturating_add(rest));
         self.phase = Phase::Hold;
     }
 }

@@ -151,6 +151,27 @@ fn however_often_the_rate_changes_most_of_the_time_is_not_spent_on_trials() {
 }
 
 #[test]
+fn however_often_the_rate_changes_a_mode_that_was_hopeless_is_tried_after_the_hold() {
+    for swing_ms in [500, 1_500, 3_000, 6_000, 1_000_000] {
+        // In place makes a tenth of at home until the trials have found that, and then five times
+        // as much. All rates change by a half every `swing_ms`.
+        let mut class = Class::new(|now, mode| {
+            let swing = 2 + now / (swing_ms * MS) % 2;
+            swing
+                * match mode {
+                    Mode::InPlace if now < 2_000 * MS => 100,
+                    Mode::InPlace => 5_000,
+                    _ => 1_000,
+                }
+        });
+        class.until(2_000);
+        assert_eq!(class.trial.verdict().mode, Mode::AtHome, "{swing_ms}");
+        class.until(2_000 + 2 * LONGEST_HOLD / MS);
+        assert_eq!(class.trial.verdict().mode, Mode::InPlace, "{swing_ms}: {:?}", class.trial);
+    }
+}
+
+#[test]
 fn a_small_change_is_seen_and_noise_is_none() {
     assert_eq!(
         [100, 111, 113, 125, 90, 88, 80].map(|rate| change(100, rate)),
