@@ -41,7 +41,7 @@ impl<L: Load> Machine<L> {
         if self.processors[taker].step == Step::Await {
             self.schedule(taker, now + price, Step::Await);
         }
-        price + self.wake(taker, now)
+        price + self.wake(taker, now).unwrap_or(0)
     }
 
     /// Takes in the answer to a request, if it has come.

@@ -70,8 +70,7 @@ impl<L: Load> Machine<L> {
         // A watch that has slept also looks for tasks for which a processor would not stay awake.
         let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
         if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
-            self.idle.stack.remove(position);
-            self.audit.woken(now, self.idle.sleeping());
+            self.take_off(position, now);
             self.processors[me].clock = now;
             self.schedule(me, now, Step::EndBatch);
             return;
@@ -100,30 +99,47 @@ impl<L: Load> Machine<L> {
         others.any(|&other| worth(&self.processors[other].look(now, 0)))
     }
 
-    /// Wakes the sleeper on top of the stack as a searcher, and returns the price.
-    pub(crate) fn wake_one(&mut self, now: u64) -> u64 {
+    /// Wakes the sleeper on top of the stack as a searcher. Returns the price, if one is woken.
+    pub(crate) fn wake_one(&mut self, now: u64) -> Option<u64> {
         if self.idle.searching > 0 {
-            return 0;
+            return None;
         }
-        let Some(top) = self.idle.stack.pop() else { return 0 };
-        self.woken(top, now)
+        let top = self.idle.sleeping().checked_sub(1)?;
+        Some(self.woken(top, now))
     }
 
-    /// Wakes the processor `number` as a searcher, if it sleeps.
-    pub(crate) fn wake(&mut self, number: usize, now: u64) -> u64 {
-        let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == number) else {
-            return 0;
-        };
-        self.idle.stack.remove(position);
-        self.woken(number, now)
+    /// Wakes the processor `number` as a searcher. Returns the price, if it sleeps.
+    pub(crate) fn wake(&mut self, number: usize, now: u64) -> Option<u64> {
+        let position = self.idle.stack.iter().position(|&sleeper| sleeper == number)?;
+        Some(self.woken(position, now))
     }
 
-    fn woken(&mut self, number: usize, now: u64) -> u64 {
+    fn woken(&mut self, position: usize, now: u64) -> u64 {
         self.idle.searching += 1;
+        let number = self.take_off(position, now);
+        self.unpark(number, Step::Wake, now)
+    }
+
+    /// Takes a sleeper off the stack. If it is the watch, the next one goes on with its rounds.
+    fn take_off(&mut self, position: usize, now: u64) -> usize {
+        let number = self.idle.stack.remove(position);
         self.audit.woken(now, self.idle.sleeping());
-        if self.processors[number].step == Step::Sleep {
-            self.schedule(number, now + self.costs.wake_latency, Step::Wake);
+        if position == 0
+            && self.idle.armed
+            && let Some(&bottom) = self.idle.stack.first()
+        {
+            self.unpark(bottom, Step::Sleep, now);
         }
+        number
+    }
+
+    /// Makes a sleeper do `step` once it runs, and returns the price. One that is about to sleep
+    /// does without the system call.
+    fn unpark(&mut self, number: usize, step: Step, now: u64) -> u64 {
+        if self.processors[number].step != Step::Sleep {
+            return 0;
+        }
+        self.schedule(number, now + self.costs.wake_latency, step);
         self.costs.wake
     }
 
@@ -133,9 +149,6 @@ impl<L: Load> Machine<L> {
         if std::mem::replace(&mut self.idle.armed, true) {
             return 0;
         }
-        if self.processors[watch].step == Step::Sleep {
-            self.schedule(watch, now + self.costs.wake_latency, Step::Sleep);
-        }
-        self.costs.wake
+        self.unpark(watch, Step::Sleep, now)
     }
 }

@@ -26,11 +26,21 @@ pub struct Policy {
     pub help: fn(&Look, &Look) -> Help,
     /// How long the watch sleeps, after a sleep of this length in which it has found nothing to do.
     pub next_watch: fn(u64) -> u64,
+    /// Whether a processor wakes a sleeper after a push, by its view of itself, the number of
+    /// sleepers and that of searchers.
+    pub after_push: fn(&Look, usize, usize) -> bool,
+    /// Whether it does so at the end of a batch.
+    pub after_batch: fn(&Look, usize, usize) -> bool,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { help: helping::help, next_watch: waking::next_watch }
+        Self {
+            help: helping::help,
+            next_watch: waking::next_watch,
+            after_push: waking::after_push,
+            after_batch: waking::after_batch,
+        }
     }
 }
 
@@ -102,7 +112,7 @@ pub(crate) struct Processor {
     pub(crate) recent_completed: u64,
     pub(crate) polls_per_batch: u32,
     pub(crate) caution: u32,
-    /// Polls and complete tasks of this batch, and the wait of the last task.
+    /// Polls and complete tasks of this batch, and the wait of the first task.
     pub(crate) polls: u32,
     pub(crate) completed: u64,
     pub(crate) wait: u64,

@@ -132,7 +132,7 @@ impl<L: Load> Machine<L> {
     /// Follows the step by which a worker was counted as stuck.
     fn leave_behind(&mut self, worker: usize, now: u64) {
         if self.has_work(worker) {
-            let comes = self.idle.searching > 0 || self.wake_one(now) > 0;
+            let comes = self.idle.searching > 0 || self.wake_one(now).is_some();
             if !comes {
                 self.call(now);
             }

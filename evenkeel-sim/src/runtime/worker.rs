@@ -42,7 +42,9 @@ impl<L: Load> Machine<L> {
             return;
         }
         let mut time = now;
-        if self.processors[me].polls == self.processors[me].polls_per_batch {
+        let processor = &self.processors[me];
+        let is_to_look = processor.polls > 0 && !processor.inbox.is_empty();
+        if is_to_look || processor.polls == processor.polls_per_batch {
             self.schedule(me, now + self.costs.end_batch, Step::EndBatch);
             return;
         }
@@ -56,7 +58,10 @@ impl<L: Load> Machine<L> {
         };
         processor.switches += 1;
         processor.polls += 1;
-        processor.wait = processor.clock.saturating_sub(entry.since);
+        if processor.polls == 1 {
+            // The first task is the oldest.
+            processor.wait = processor.clock.saturating_sub(entry.since);
+        }
         let left = processor.ready.len();
         self.audit.queue(me, left, now);
         self.poll(me, entry, time + self.costs.switch);
@@ -130,8 +135,8 @@ impl<L: Load> Machine<L> {
         let own = Look { ready, ..self.processors[me].look(now, 0) };
         if sleeping == 0 {
             price
-        } else if waking::after_push(&own, sleeping, self.idle.searching) {
-            price + self.wake_one(now)
+        } else if (self.policy.after_push)(&own, sleeping, self.idle.searching) {
+            price + self.wake_one(now).unwrap_or(0)
         } else {
             price + self.arm(now)
         }
@@ -202,8 +207,14 @@ impl<L: Load> Machine<L> {
     fn begin_batch(&mut self, me: usize, now: u64) {
         let own = self.processors[me].look(now, 0);
         let (sleeping, searching) = (self.idle.sleeping(), self.idle.searching);
-        let wake = waking::after_batch(&own, sleeping, searching);
-        let price = if wake { self.wake_one(now) } else { 0 };
+        let price = if sleeping == 0 {
+            0
+        } else if (self.policy.after_batch)(&own, sleeping, searching) {
+            self.wake_one(now).unwrap_or(0)
+        } else {
+            // The tasks stay in this queue; the watch looks at them.
+            self.arm(now)
+        };
         self.audit.queue(me, own.ready, now);
         self.schedule(me, now + price, Step::Pop);
     }
@@ -396,7 +407,7 @@ impl<L: Load> Machine<L> {
             let more = waking::after_search(&self.processors[me].look(now, 0))
                 || self.any_other(me, now, waking::before_sleep);
             if more {
-                price = self.wake_one(now);
+                price = self.wake_one(now).unwrap_or(0);
             }
         }
         let ready = self.processors[me].ready.len();
@@ -424,7 +435,7 @@ impl<L: Load> Machine<L> {
             return;
         }
         let ready = self.processors[target].ready.len();
-        if self.wake(target, now) == 0 {
+        if self.wake(target, now).is_none() {
             let look = self.processors[target].look(now, 0);
             let look = Look { ready: ready + 1, mean_work: u64::MAX, ..look };
             let lasts = now.saturating_sub(self.processors[target].clock);
