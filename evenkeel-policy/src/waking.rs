@@ -224,8 +224,8 @@ pub fn after_watch(other: &super::Look) -> bool {
 pub const WATCH: u64 = 1_000_000;
 
 /// The longest sleep of the watch, which finds a task behind an endless poll within this. A choice:
-/// eight times the shortest, and so an eighth of its cost. `cargo test --test promise` asserts the
-/// bound that follows from it.
+/// eight times the shortest, and so an eighth of its cost. `cargo test -p evenkeel-sim --test
+/// promise` asserts the bound that follows from it, which loads exceed with twice as much.
 pub const LONGEST_WATCH: u64 = 8_000_000;
 
 /// Returns the length of the watch's next sleep after one of length `slept` in which it found

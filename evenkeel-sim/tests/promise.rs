@@ -3,8 +3,10 @@
 //!
 //! A failing run prints how to repeat it.
 
+use evenkeel_policy::Look;
 use evenkeel_policy::helping::Help;
-use evenkeel_sim::promise::{Kind, Policy, SOCKETS, run};
+use evenkeel_policy::waking::{LONGEST_WATCH, WATCH};
+use evenkeel_sim::promise::{Kind, Outcome, Policy, SOCKETS, run};
 
 /// Sizes of machines, and the number of seeds for each: a minute and a half in all.
 const SIZES: [(usize, u64); 9] =
@@ -99,26 +101,54 @@ fn reliefs_stuck() {
     check(Kind::ReliefsStuck);
 }
 
+/// Returns how many of 100 runs on four processors are as `is` says.
+fn count(kind: Kind, policy: Policy, is: fn(&Outcome) -> bool) -> usize {
+    // Half of them with sockets.
+    let seeds = (0..50).flat_map(|seed| [seed, SOCKETS | seed]);
+    seeds.filter(|&seed| is(&run(kind, seed, 4, policy))).count()
+}
+
+fn is_late(outcome: &Outcome) -> bool {
+    outcome.waited > outcome.allowed
+}
+
+fn is_neglected(outcome: &Outcome) -> bool {
+    outcome.neglect_allowed.is_some_and(|allowed| outcome.neglected > allowed)
+}
+
 /// The bound is sharp: without helping, tasks behind a stuck poll starve beside busy processors.
 #[test]
 fn without_helping_the_bound_is_exceeded() {
     let policy = Policy { help: |_, _| Help::No, ..Policy::default() };
-    let exceeded = (0..20).filter(|&seed| {
-        let outcome = run(Kind::Stuck, seed, 4, policy);
-        outcome.waited > 10 * outcome.allowed
-    });
-    let exceeded = exceeded.count();
-    assert!(exceeded >= 10, "{exceeded} of 20 runs exceed ten times the bound");
+    let exceeded = count(Kind::Stuck, policy, |outcome| outcome.waited > 10 * outcome.allowed);
+    assert!(exceeded >= 50, "{exceeded} of 100 runs exceed ten times the bound");
 }
 
 /// Without the watch, tasks behind a stuck poll starve beside processors that sleep.
 #[test]
 fn without_the_watch_the_bound_is_exceeded() {
     let policy = Policy { next_watch: |_| FOREVER, ..Policy::default() };
-    let exceeded = (0..20).filter(|&seed| {
-        let outcome = run(Kind::StuckAlone, SOCKETS | seed, 4, policy);
-        outcome.waited > outcome.allowed
-    });
-    let exceeded = exceeded.count();
-    assert!(exceeded >= 10, "{exceeded} of 20 runs exceed the bound");
+    let late = count(Kind::StuckAlone, policy, is_late);
+    assert!(late >= 50, "{late} of 100 runs exceed the bound");
+}
+
+/// The loads reach the watch's longest sleep: with twice that the bound does not hold.
+#[test]
+fn with_a_watch_that_sleeps_twice_as_long_the_bound_is_exceeded() {
+    let next_watch = |slept: u64| (2 * slept).clamp(WATCH, 2 * LONGEST_WATCH);
+    let late = count(Kind::StuckAlone, Policy { next_watch, ..Policy::default() }, is_late);
+    assert!(late >= 10, "{late} of 100 runs exceed the bound");
+}
+
+/// Sleepers come to a backlog because its pusher wakes them.
+#[test]
+fn without_wake_ups_by_pushers_a_backlog_is_neglected() {
+    let never = |_: &Look, _, _| false;
+    let policy = Policy { after_push: never, after_batch: never, ..Policy::default() };
+    let neglected = count(Kind::Bursts, policy, is_neglected);
+    assert!(neglected >= 10, "{neglected} of 50 runs without sockets neglect a backlog");
+    // The end of a batch does not come after a push of a poll that does not end.
+    let policy = Policy { after_push: never, ..Policy::default() };
+    let neglected = count(Kind::StuckAlone, policy, is_neglected);
+    assert!(neglected >= 4, "{neglected} of 50 runs without sockets neglect a backlog");
 }

@@ -124,6 +124,9 @@ impl Scenario {
             Kind::OneQueue => scenario.one_queue(&mut random),
             Kind::Greedy => scenario.greedy(&mut random),
             Kind::Stuck => scenario.stuck(&mut random, true),
+            Kind::StuckAlone if processors > 2 && random.chance(2) => {
+                scenario.stuck_late(&mut random);
+            }
             Kind::StuckAlone => scenario.stuck(&mut random, false),
             Kind::Bursts => scenario.bursts(&mut random),
             Kind::Unequal => scenario.unequal(&mut random),
@@ -286,6 +289,23 @@ impl Scenario {
         }
     }
 
+    /// A poll that does not return keeps one processor awake, and the watch on its rounds. A task
+    /// that gets another processor stuck comes so late that the watch sleeps for long.
+    fn stuck_late(&mut self, random: &mut Random) {
+        (self.least, self.horizon) = (25 * MILLISECOND, 60 * MILLISECOND);
+        let awake = self.any(random);
+        self.queue(awake, Task::stuck(NEVER));
+        let target = (awake + random.count(1..=self.processors - 1)) % self.processors;
+        let time = random.within(15 * MILLISECOND..=24 * MILLISECOND);
+        self.arrive(time, target, Task::stuck(NEVER));
+        // It spawns a lone task, or some that are worth a wake-up.
+        let first = self.tasks.len();
+        for _ in 0..[1, 1, 5][random.count(0..=2)] {
+            self.add(Task::new(QUICK, 1));
+        }
+        self.tasks[first - 1].spawns = first..self.tasks.len();
+    }
+
     /// All processors get stuck, and `more` reliefs.
     fn all_stuck(&mut self, random: &mut Random, more: usize) {
         self.reliefs = more + 1;
@@ -335,6 +355,9 @@ impl Scenario {
     fn bursts(&mut self, random: &mut Random) {
         let polls = [QUICK, USUAL, UNEQUAL][random.count(0..=2)].clone();
         let target = random.chance(2).then(|| self.any(random));
+        if random.chance(2) {
+            return self.spawned_burst(random, polls);
+        }
         for _ in 0..random.count(1..=4) {
             let time = random.within(0..=self.least);
             for spawned in 0..random.count(1..=4 * self.processors.max(4)) {
@@ -343,6 +366,19 @@ impl Scenario {
                 self.arrive(time, processor, Task::new(polls.clone(), left));
             }
         }
+    }
+
+    /// A task that comes when all processors sleep spawns many: only their pusher wakes others.
+    fn spawned_burst(&mut self, random: &mut Random, polls: RangeInclusive<u64>) {
+        let time = random.within(100 * MICROSECOND..=self.least);
+        let target = self.any(random);
+        self.arrive(time, target, Task::new(polls.clone(), 1));
+        let first = self.tasks.len();
+        for _ in 0..random.count(1..=8 * self.processors.max(16)) {
+            let left = random.within(1..=8);
+            self.add(Task::new(polls.clone(), left));
+        }
+        self.tasks[first - 1].spawns = first..self.tasks.len();
     }
 
     fn unequal(&mut self, random: &mut Random) {
