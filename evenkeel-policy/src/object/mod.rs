@@ -44,10 +44,10 @@ pub const WHOLE: u32 = 1_000;
 /// use evenkeel_policy::object::per_mille;
 /// assert_eq!(per_mille(1, 2), 500);
 /// assert_eq!(per_mille(3, 2), 1_000);
-/// assert_eq!(per_mille(0, 0), 0);
+/// assert_eq!(per_mille(5, 0), 0);
 /// ```
 #[must_use]
 pub fn per_mille(part: u64, whole: u64) -> u32 {
-    let share = u128::from(part) * u128::from(WHOLE) / u128::from(whole.max(1));
-    share.min(u128::from(WHOLE)) as u32
+    let share = (u128::from(part) * u128::from(WHOLE)).checked_div(u128::from(whole));
+    share.unwrap_or(0).min(u128::from(WHOLE)) as u32
 }
