@@ -134,6 +134,21 @@ fn an_array_that_is_handed_over_is_where_the_woken_task_runs() {
     assert!(shared < kept, "{shared}, {kept}");
 }
 
+/// Help that was asked for is a move, and a worker's own timers are none.
+#[test]
+fn a_move_is_when_a_worker_gets_tasks_of_another() {
+    let sleeps = outcome(Experiment::Sleep, Machine::Amd, 16, 1);
+    assert_eq!(sleeps.moves, 0, "each worker has one task");
+    let transfers = outcome(Experiment::Transfer { parks: false }, Machine::Amd, 24, 100);
+    assert!(transfers.moves > 100, "{transfers:?}");
+}
+
+#[test]
+#[should_panic(expected = "Churn needs two tasks")]
+fn a_single_task_pushes_none_out() {
+    outcome(Experiment::Churn, Machine::Amd, 1, 1);
+}
+
 #[test]
 fn lines_from_afar_cost_more() {
     let [flat, intel, amd] = [Machine::Flat, Machine::Intel, Machine::Amd]

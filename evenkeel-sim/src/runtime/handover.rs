@@ -48,7 +48,14 @@ impl<L: Load> Machine<L> {
     pub(crate) fn receive(&mut self, me: usize) -> Option<usize> {
         let given = self.processors[me].gift.take()?;
         self.processors[me].request = None;
-        Some(self.processors[me].take_in(given))
+        let count = self.processors[me].take_in(given);
+        Some(self.count_move(count))
+    }
+
+    /// Counts it as a move if a processor has got tasks of another, and returns their number.
+    fn count_move(&mut self, tasks: usize) -> usize {
+        self.counters.moves += u64::from(tasks > 0);
+        tasks
     }
 
     /// Takes a request back. Returns false if it has been answered.
@@ -73,7 +80,8 @@ impl<L: Load> Machine<L> {
     ) -> Option<usize> {
         let other = &mut self.processors[victim];
         if other.ready.is_empty() || now < other.claimed_until {
-            return Some(self.take_inbox(me, victim, switched));
+            let count = self.take_inbox(me, victim, switched);
+            return Some(self.count_move(count));
         }
         self.counters.heavy_fences += 1;
         let until = now + self.costs.heavy_fence;
@@ -90,7 +98,8 @@ impl<L: Load> Machine<L> {
         let left = ready.len();
         self.processors[victim].switches += u64::from(!taken.is_empty());
         self.audit.queue(victim, left, now);
-        self.processors[me].take_in(taken) + self.take_inbox(me, victim, switched)
+        let count = self.processors[me].take_in(taken) + self.take_inbox(me, victim, switched);
+        self.count_move(count)
     }
 
     fn take_inbox(&mut self, me: usize, victim: usize, switched: bool) -> usize {

@@ -263,8 +263,8 @@ const LOOKOUT: usize = usize::MAX;
 pub(crate) struct Counters {
     pub(crate) events: u64,
     pub(crate) polls: u64,
-    pub(crate) helps: u64,
-    pub(crate) steals: u64,
+    /// The times that a processor has got tasks of another, which it has asked or robbed.
+    pub(crate) moves: u64,
     pub(crate) heavy_fences: u64,
     pub(crate) sleeps: u64,
 }

@@ -18,7 +18,6 @@ impl<L: Load> Machine<L> {
             Step::Take { victim, switched, searching } => {
                 let taken = self.take(me, victim, switched, now);
                 if !searching {
-                    self.counters.helps += u64::from(taken > 0);
                     self.begin_batch(me, now);
                 } else if taken > 0 {
                     self.stolen(me, victim, now);
@@ -400,7 +399,6 @@ impl<L: Load> Machine<L> {
 
     /// Ends a search that has found work.
     fn found(&mut self, me: usize, now: u64) {
-        self.counters.steals += 1;
         self.idle.searching -= 1;
         let mut price = 0;
         if self.idle.searching == 0 {

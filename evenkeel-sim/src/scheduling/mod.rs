@@ -125,8 +125,8 @@ impl Outcome {
 /// Makes a run.
 ///
 /// # Panics
-/// If there are no processors or no tasks, or more processors than the machine has; or if Transfer
-/// has a single one.
+/// If there are no processors or no tasks, or more processors than the machine has; if Transfer has
+/// a single processor; or if Churn or Locality has a single task, which finds none to push out.
 ///
 /// # Examples
 /// ```
@@ -148,6 +148,8 @@ pub fn run(run: &Run) -> Outcome {
     }
     let transfers = matches!(run.experiment, Experiment::Transfer { .. });
     assert!(!transfers || processors > 1, "Transfer needs two workers");
+    let pushes = matches!(run.experiment, Experiment::Churn | Experiment::Locality { .. });
+    assert!(!pushes || processors * run.tasks > 1, "{:?} needs two tasks", run.experiment);
     let usual = BEGIN..if transfers { TRANSFER_END } else { END };
     let measured = run.time.map_or(usual, |time| time / 10..time / 10 + time);
     let (begin, end) = (measured.start, measured.end);
@@ -173,8 +175,7 @@ pub fn run(run: &Run) -> Outcome {
     let done = Workers::new(setup, crew).run(&[], end, end);
     let (ops, time) =
         if transfers { done.load.transfers() } else { (done.load.ops(), end - begin) };
-    let moves = done.counters.steals + done.counters.helps;
-    let (waited, polls) = (done.audit.worst, done.counters.polls);
+    let (waited, polls, moves) = (done.audit.worst, done.counters.polls, done.counters.moves);
     Outcome { ops, time, waited, allowed, polls, moves }
 }
 
