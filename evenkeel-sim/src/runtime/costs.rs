@@ -31,16 +31,18 @@ pub(crate) struct Costs {
 }
 
 impl Default for Costs {
-    /// Measured on a virtual machine with two cores.
+    /// Measured on a virtual machine with two cores behind one cache. So `far_look` and
+    /// `far_handover` are assumed: a line from another package takes 100 ns, and a hand-over takes
+    /// 1 µs there, as for [`LONG_BACKLOG`](evenkeel_policy::stealing::LONG_BACKLOG).
     fn default() -> Self {
         Self {
             switch: 5,
             end_batch: 80,
             look: 10,
-            far_look: 50,
+            far_look: 200,
             pauses: 300,
             handover: 300,
-            far_handover: 300,
+            far_handover: 1_000,
             heavy_fence: 9_500,
             announce: 300,
             wake: 9_000,
