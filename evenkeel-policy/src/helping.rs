@@ -126,7 +126,7 @@ pub fn round_of_relief(looks: usize, others: usize) -> Option<usize> {
 
 /// The most reliefs that a processor passes over at a look, because they have no work. A round that
 /// is for one of these costs as many looks at lines that their owners do not write. An estimate: 64
-/// reliefs, as many as a runtime makes by default, are passed in two rounds.
+/// reliefs, as many as a runtime makes by default, are passed in two rounds. No benchmark sets it.
 pub const PASSED: usize = 32;
 
 /// Returns the reliefs, of `count`, among which a processor picks one with work in this round, and

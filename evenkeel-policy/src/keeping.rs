@@ -55,7 +55,8 @@ pub struct Period {
 }
 
 /// The fewest tasks that a worker wakes itself in a useful period, or as many for its length if it
-/// ends early: what they save, 15 ns each, pays for the look at all places.
+/// ends early: what they save, 15 ns each, pays for the look at all places. An estimate; no
+/// benchmark sets it.
 const LEAST_WOKEN: u64 = PLACES as u64 / 8;
 
 /// Returns for how long a worker keeps no tasks, after this period. The last pause was `pause`.

@@ -8,11 +8,12 @@
 /// How long a processor with work goes on between two looks at its sockets. A look is a system
 /// call, some 400 ns, and the more it finds the less it costs for each. With 40 µs an echo server
 /// with 100 connections looks for every four answers, and spends a twentieth of its time there.
-/// Tokio looks every 61 polls, which takes such a server some 300 µs.
+/// Tokio looks every 61 polls, which takes such a server some 300 µs. An estimate from that; no
+/// benchmark sets it.
 pub const LOOK: u64 = 200_000;
 
 /// Others look for a processor that has not looked for this long: it is inside a long poll, or the
-/// system has taken its core. A few times [`LOOK`].
+/// system has taken its core. A few times [`LOOK`]: an estimate, no benchmark sets it.
 pub const OVERDUE: u64 = 500_000;
 
 /// Whether a processor without work looks at its sockets before it goes to sleep among them. A vain
@@ -22,7 +23,7 @@ pub const OVERDUE: u64 = 500_000;
 pub struct Prospect(u8);
 
 impl Prospect {
-    /// The best prospect. Two vain looks in a row end it.
+    /// The best prospect. Two vain looks in a row end it. An estimate; no benchmark sets it.
     const BEST: u8 = 3;
 
     /// Returns whether the processor looks.

@@ -13,13 +13,15 @@ pub const SEARCH: u64 = 50_000;
 
 /// How long a processor searches if tasks have travelled to it since its last search: more are on
 /// their way. If it slept, the first seven would wake it; meanwhile the sender would run out of
-/// work and sleep too. Set by 64 counters at home at two workers, 64 tasks for each: with
+/// work and sleep too. Set by 64 counters at home at two workers, 64 tasks for each
+/// (`evenkeel-bench run --bench counters --objects 64 --tasks-per-core 64 --runtime home`): with
 /// [`SEARCH`] alone both slept by turns, for 42 % of the time.
 pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 
 /// How long such a processor waits for tasks to arrive before it searches: as long as a journey
-/// there and back between far cores. Set by tasks that travel to and fro, 16 and 64 at a time: a
-/// journey took 15 and 25 % longer without.
+/// there and back between far cores. Set by tasks that travel to and fro, 16 and 64 at a time
+/// (`evenkeel-bench run --bench travel --tasks-per-core 16,64`): a journey took 15 and 25 % longer
+/// without.
 pub const AWAIT: u64 = 2_000;
 
 /// Returns how long a processor searches. One that has sockets makes a single round: it sleeps

@@ -36,7 +36,7 @@ pub const COUNT: u64 = 5 * TRIAL;
 
 /// The pause after the first failed trial, in which a queue stays together. A failed trial costs a
 /// few times [`TRIAL`], which is a few percent of this. [`LONGEST_PAUSE`] is the bound of later
-/// pauses.
+/// pauses. Estimates; no benchmark sets them.
 pub const FIRST_PAUSE: u64 = 10_000_000;
 /// See [`FIRST_PAUSE`].
 pub const LONGEST_PAUSE: u64 = 1_000_000_000;

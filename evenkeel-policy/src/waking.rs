@@ -24,11 +24,11 @@ pub const SERVED: u64 = super::readiness::OVERDUE;
 /// [follows](super::readiness::drawn) to it. With [`SERVED`] such a server has one core to itself,
 /// and does not come to the other.
 ///
-/// Set by a server and its clients as tasks of one runtime with two workers: with 16, 32 and 64
-/// connections that echo 64 bytes, an echo takes 7.4, 7.5 and 7.2 µs with this, 8.8, 9.7 and 8.4
-/// with [`SERVED`], and 6.2, 6.2 and 7.8 on Tokio's runtime (medians of ten rounds in turns). With
-/// 8 connections it takes as long with both: a third of this would help there, at a third more
-/// processor time.
+/// Set by a server and its clients as tasks of one runtime with two workers, which no experiment of
+/// the suite has: with 16, 32 and 64 connections that echo 64 bytes, an echo takes 7.4, 7.5 and 7.2
+/// µs with this, 8.8, 9.7 and 8.4 with [`SERVED`], and 6.2, 6.2 and 7.8 on Tokio's runtime (medians
+/// of ten rounds in turns). With 8 connections it takes as long with both: a third of this would
+/// help there, at a third more processor time.
 pub const SERVED_ALONE: u64 = 50_000;
 
 /// Returns which of the two counts for tasks that sockets wake at a processor.
@@ -48,7 +48,7 @@ pub fn served(other: &super::Look) -> u64 {
 
 /// Polls of tasks that sockets wake are short if they take less than this: tasks with longer ones
 /// are like any others. An estimate: some ten times what the move of such a task costs, with a
-/// wake-up; an answer of an echo server takes 5 to 10 µs, a page 10 to 20.
+/// wake-up; an answer of an echo server takes 5 to 10 µs, a page 10 to 20. No benchmark sets it.
 pub const REQUEST: u64 = 50_000;
 
 /// How long a task that is [not worth the move](super::Look::is_worth_moving) waits before another

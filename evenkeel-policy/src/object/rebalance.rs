@@ -14,14 +14,16 @@
 use super::WHOLE;
 use alloc::vec::Vec;
 
-/// How often a core compares busy shares, in nanoseconds. Measured: throughput follows a change of
-/// popularity within a few periods.
+/// How often a core compares busy shares, in nanoseconds: throughput follows a change of popularity
+/// within a few periods. An estimate; no benchmark sets it.
 pub const PERIOD: u64 = 500_000;
 
-/// A core that is busy for no more than this share of its time keeps its objects, in per mille.
+/// A core that is busy for no more than this share of its time keeps its objects, in per mille. An
+/// estimate; no benchmark sets it.
 pub const BUSY: u32 = 800;
 
-/// So does a core with a share no more than this above its partner's, in per mille.
+/// So does a core with a share no more than this above its partner's, in per mille. An estimate; no
+/// benchmark sets it.
 pub const GAP: u32 = 150;
 
 /// An object is cold, and stays, if its time is at most the mean of its core's objects divided by

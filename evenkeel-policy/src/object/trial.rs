@@ -44,16 +44,18 @@ use super::verdict::{Mode, Reason, Verdict};
 pub const WATCH: u64 = 500_000;
 
 /// A window in which a challenger is probed, in nanoseconds. The last third counts: before that the
-/// caches are as the other mode has left them.
+/// caches are as the other mode has left them. An estimate; no benchmark sets it.
 pub const PROBE: u64 = 3_000_000;
 
-/// A window of an alternation, in nanoseconds. Its second half counts.
+/// A window of an alternation, in nanoseconds. Its second half counts. An estimate; no benchmark
+/// sets it.
 pub const WINDOW: u64 = 4_000_000;
 
-/// Windows of each mode in an alternation.
+/// Windows of each mode in an alternation. An estimate; no benchmark sets it.
 pub const ALTERNATIONS: usize = 3;
 
-/// How long a verdict is held at first, and at most, in nanoseconds.
+/// How long a verdict is held at first, and at most, in nanoseconds. Estimates; no benchmark sets
+/// them.
 pub const HOLD: u64 = 60_000_000;
 /// See [`HOLD`].
 pub const LONGEST_HOLD: u64 = HOLD << 6;
@@ -62,10 +64,12 @@ pub const LONGEST_HOLD: u64 = HOLD << 6;
 /// verdict need not be right where both are within a twentieth of each other.
 pub const MARGIN: u64 = 4;
 
-/// A difference of this, in percent, is clear before all alternations are over.
+/// A difference of this, in percent, is clear before all alternations are over. An estimate; no
+/// benchmark sets it.
 pub const CLEAR: u64 = 25;
 
-/// A challenger has lost if its probe makes less than this percentage of the usual operations.
+/// A challenger has lost if its probe makes less than this percentage of the usual operations. An
+/// estimate; no benchmark sets it.
 pub const FAR_BEHIND: u64 = 75;
 
 /// A rate has changed if one of it and the usual rate is more than this percentage of the other.
@@ -80,7 +84,7 @@ pub const PATIENCE: u64 = 4;
 
 /// A challenger that made less than one part in `HOPELESS` of the standing mode's rate when last
 /// tried is not tried on a change, but only after a hold. An occasion that leaves a mode out does
-/// not make the hold longer.
+/// not make the hold longer. An estimate; no benchmark sets it.
 pub const HOPELESS: u64 = 4;
 
 /// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in
@@ -97,11 +101,11 @@ pub const FEWEST: u64 = 12 * super::sample::ONE_IN as u64;
 
 /// A window ends after this number of nanoseconds at the latest, and says nothing if it has fewer
 /// operations than [`FEWEST`]: a class with less than 6,000 per second is not tried elsewhere. At
-/// that rate a trial takes a second.
+/// that rate a trial takes a second. An estimate; no benchmark sets it.
 pub const LONGEST_WINDOW: u64 = 128_000_000;
 
 /// The usual rate follows each window by one part in `SLOW`: too slowly to hide a change before
-/// four windows have shown it.
+/// four windows have shown it. An estimate; no benchmark sets it.
 const SLOW: u64 = 32;
 
 /// The most doublings of the rest, one each time that the verdict has stood. Where the rate changes
