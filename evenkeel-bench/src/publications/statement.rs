@@ -20,8 +20,9 @@ pub(super) struct Statement {
 pub(super) enum Judged {
     /// By what is measured, if it is.
     Here(fn(&[Row<'_>]) -> Option<Finding>),
-    /// By what is measured with more workers than these, if anything is: else this is the reason.
-    Beyond(usize, fn(&[Row<'_>]) -> Option<Finding>, &'static str),
+    /// By what is measured of one experiment with more workers than these, if anything is: else
+    /// this is the reason.
+    Beyond(usize, Which, fn(&[Row<'_>]) -> Option<Finding>, &'static str),
     /// Not: this is the reason.
     Not(&'static str),
 }

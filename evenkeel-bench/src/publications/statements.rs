@@ -5,7 +5,7 @@
 
 use super::agreement::Agreement;
 use super::stated::STATEMENTS;
-use super::statement::{ALIKE, CHANCE, Finding, Judged, Statement};
+use super::statement::{ALIKE, CHANCE, Finding, Judged, Statement, Which};
 use crate::analysis::tables::Table;
 use suite::entry::Measured;
 use suite::rows::rows;
@@ -23,11 +23,11 @@ struct Verdict {
 fn judged(id: &str, measured: &Measured) -> Vec<(&'static Statement, Verdict)> {
     let rows = rows(&measured.of, &measured.records, &measured.absent);
     let not = |why| Verdict { found: String::new(), agrees: None, why };
-    let most = rows.iter().map(|row| row.case.workers).max().unwrap_or_default();
+    let most = |of: Which| of.most_workers(&rows).map_or(0, |row| row.case.workers);
     let verdict = |statement: &'static Statement| match statement.judged {
         Judged::Not(why) => not(why),
-        Judged::Beyond(workers, _, why) if most <= workers => not(why),
-        Judged::Here(judge) | Judged::Beyond(_, judge, _) => match judge(&rows) {
+        Judged::Beyond(workers, of, _, why) if most(of) <= workers => not(why),
+        Judged::Here(judge) | Judged::Beyond(_, _, judge, _) => match judge(&rows) {
             None => {
                 not("it was not measured with these peers, or fewer than three runs of each count")
             }
@@ -188,6 +188,19 @@ mod tests {
         let told = "throughput with 32 workers beside one, times: evenkeel 26.7, go-hand 1.11";
         assert_eq!(found, told);
         assert_eq!(run(16, 3_200.0), (String::new(), "not judged".into()));
+    }
+
+    #[test]
+    fn the_workers_of_another_experiment_do_not_judge_yield() {
+        let runs = [
+            ("evenkeel", "yield", "-", 1, 10.0),
+            ("go-hand", "yield", "-", 1, 50.0),
+            ("evenkeel", "yield", "-", 2, 12.0),
+            ("go-hand", "yield", "-", 2, 3_200.0),
+            ("evenkeel", "cycle", "-", 32, 20.0),
+        ];
+        let found = verdict(&table("scheduler", &measured(&runs)).unwrap(), "Yield: Go");
+        assert_eq!(found, (String::new(), "not judged".into()));
     }
 
     #[test]
