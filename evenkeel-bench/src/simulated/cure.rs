@@ -26,7 +26,7 @@ const RULES: [(Scheduler, Scheduler); 5] = [
 /// Why not every rule is better in every row of [the usual runs](are_usual), by what was seen in
 /// simulations with other costs.
 const WHY: &str = "cilk-biased is the rule of biased in the paper's runtime. Its idle time in large transpose is not shown to be below that of \
-    cilk-restricted, under which most schedules idle as little there, and a few ten times as much. \
+    cilk-restricted, under which half of the schedules idle as little there, most others some four times as much, and one forty times. \
     In evenkeel's own runtime idle time is longer under every rule: a worker that waits for a stolen half runs what descends from it and \
     nothing else, so that no job runs under locks of another; Cilk's worker leaves the join to the one that comes last, which needs stacks \
     that change their threads. Letting a waiter steal any job is no cure: large matmul then takes a fifth longer and idles 14 times as \

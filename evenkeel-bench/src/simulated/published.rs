@@ -387,15 +387,15 @@ const REASONS: [Reason; 9] = [
         Metric::Scheduling,
         &[ALL],
         &["large"],
-        "Steals from other packages fall to 3 % and less, but those within a package are three to six times as many: in heat, more than random \
-         victims make in all.",
+        "Steals from other packages fall to 3 % and less, but those within a package are three to six times as many: in heat and in matmul, more \
+         than random victims make in all.",
     ),
     (
         Metric::Idle,
         &["transpose", ALL],
         &["small", "medium", "large"],
         "Idle time follows from how many packages have a subtree of their own, in all programs alike; large transpose has enough of them \
-         for all, in most schedules.",
+         for all, in half of the schedules.",
     ),
 ];
 
