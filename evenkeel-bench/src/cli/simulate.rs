@@ -8,6 +8,7 @@ use super::args::{Usage, once};
 use crate::simulated::{Size, coretime, scheduling};
 use crate::{report, simulated};
 use forking::program::Program;
+use suite::enough::RUNS;
 use suite::interrupt;
 use suite::named::Unknown;
 use suite::output::{last, note, offer, say};
@@ -16,9 +17,9 @@ use suite::table;
 
 /// The default numbers of schedules of each program, and of each point of Figure 4.
 pub(super) const PROGRAM_SEEDS: u64 = 8;
-pub(super) const CORETIME_SEEDS: u64 = 1;
+pub(super) const CORETIME_SEEDS: u64 = RUNS as u64;
 /// Those of each experiment of schedulers, and the rounds that are measured beside them.
-pub(super) const SCHEDULING_SEEDS: u64 = 2;
+pub(super) const SCHEDULING_SEEDS: u64 = RUNS as u64;
 pub(super) const SCHEDULING_ROUNDS: u64 = 7;
 
 /// The least and the most total size of the directories, in KiB: one directory, and far more than
@@ -60,7 +61,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
           value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     kib: Vec<u64>,
-    /// Schedules of each [default: 8; CoreTime: 1; scheduling: 2]
+    /// Schedules of each [default: 8; CoreTime and scheduling: 3]
     #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
     seeds: Option<u64>,

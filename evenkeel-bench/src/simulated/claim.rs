@@ -1,6 +1,7 @@
 //! A statement of a publication, beside what a simulation finds.
 
 use crate::publications::statement::CHANCE;
+use suite::enough::RUNS;
 
 /// A statement of a publication, the result of the simulation, and whether the two agree.
 pub(crate) struct Claim {
@@ -28,6 +29,16 @@ impl Claim {
             None => CHANCE,
         };
         Self { stated, found, agrees: holds.filter(|holds| !holds), why }
+    }
+
+    /// Returns what this many schedules say of it: fewer than the suite's [`RUNS`] judge nothing.
+    pub(crate) fn by(self, schedules: usize) -> Self {
+        match self.agrees {
+            Some(_) if schedules < RUNS => {
+                Self { agrees: None, why: "fewer than three schedules were simulated", ..self }
+            }
+            _ => self,
+        }
     }
 }
 

@@ -1,5 +1,9 @@
-//! The homes of directories, by the whole policy of the runtime: homes dealt in turn, given away by
-//! heat, and a trial of the modes.
+//! The homes of directories, by the policy of the runtime: homes dealt in turn, given away by heat,
+//! and a trial of the modes.
+//!
+//! The heat of each directory is counted exactly. A worker of the runtime has a table of
+//! [`Heat`](evenkeel_policy::object::Heat), in which objects that share a place compete, and takes
+//! at least its busy time for their sum. Nor does the trial get a count of cache misses.
 
 use evenkeel_policy::object::rebalance::{self, give_away, partner};
 use evenkeel_policy::object::sample::{Looks, ONE_IN};

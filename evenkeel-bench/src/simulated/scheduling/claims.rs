@@ -239,7 +239,9 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
             )
         }),
     ];
-    claims.into_iter().flatten().chain(transfers(records)).collect()
+    let schedules = records.iter().map(|record| record.seeds).min().unwrap_or_default();
+    let claims = claims.into_iter().flatten().chain(transfers(records));
+    claims.map(|claim| claim.by(schedules)).collect()
 }
 
 #[cfg(test)]
@@ -260,8 +262,8 @@ mod tests {
                         bench,
                         tasks_per_proc,
                         workers,
-                        seeds: 1,
-                        mops: vec![mops(machine, bench, tasks_per_proc, workers)],
+                        seeds: 3,
+                        mops: vec![mops(machine, bench, tasks_per_proc, workers); 3],
                         ns_per_op_per_proc: Vec::new(),
                         waited_us: 0.0,
                         allowed_us: 0.0,
@@ -334,6 +336,15 @@ mod tests {
         let one = records.iter_mut().find(is).unwrap();
         one.mops = vec![0.5 * one.mops[0], one.mops[0], 1.5 * one.mops[0]];
         assert_eq!(few(claims(&records)), (None, CHANCE));
+    }
+
+    #[test]
+    fn two_schedules_judge_nothing() {
+        let mut records = records(0.1, |_, _, _, workers| 10.0 * workers as f64);
+        let judged = |records: &[Record]| claims(records).iter().any(|one| one.agrees.is_some());
+        assert!(judged(&records));
+        records.iter_mut().for_each(|record| record.seeds = 2);
+        assert!(!judged(&records));
     }
 
     #[test]
