@@ -44,6 +44,25 @@ pub fn search_for(visited: bool, has_sockets: bool) -> u64 {
     }
 }
 
+/// Returns for how long a searcher has been without work when it looks for [tasks to
+/// steal](super::stealing::steal): it searches with this `patience`, has `searched` for so long,
+/// and has been awake without work for `idle`. A search of a single round takes no time. If it
+/// counted as none, the processor would never take from a [short queue](super::stealing::PATIENCE)
+/// for which it [stays awake](super::waking::before_sleep): it would search and cancel its sleep by
+/// turns.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{SEARCH, waited};
+/// assert_eq!(waited(SEARCH, 3_000, 20_000), 3_000);
+/// assert_eq!(waited(0, 0, 20_000), 20_000);
+/// ```
+#[inline]
+#[must_use]
+pub fn waited(patience: u64, searched: u64, idle: u64) -> u64 {
+    if patience > 0 { searched } else { idle }
+}
+
 /// How long a processor that searches keeps its core to itself. Set by the comparison of
 /// `evenkeel-rayon` on two cores: a broadcast from a thread beside two workers takes 4.8 µs with
 /// this, 8.7 with 5,000, and a short loop from there (`chunks`) 30 and 34 µs.

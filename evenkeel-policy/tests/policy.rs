@@ -5,7 +5,7 @@ use evenkeel_policy::budget::{self, MOST, SLICE};
 use evenkeel_policy::helping::{Help, LEAST_AGE, MARGIN, help};
 use evenkeel_policy::overtaking::{self, Lengths};
 use evenkeel_policy::placement::{Source, place};
-use evenkeel_policy::searching::{SEARCH, may_search};
+use evenkeel_policy::searching::{SEARCH, may_search, search_for, waited};
 use evenkeel_policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
 use evenkeel_policy::together::{self, QUICK};
 use evenkeel_policy::victim::{FAR_ONE_IN, Groups, order, pick};
@@ -344,7 +344,11 @@ proptest! {
     fn work_that_keeps_a_worker_awake_can_be_stolen(look in looks()) {
         // The work in an inbox is its owner's for as long as it switches.
         if before_sleep(&look) && (!look.inbox || !look.switched) {
-            prop_assert!(steal(&look, SEARCH));
+            // By a search, and by single rounds between sleeps that the worker cancels.
+            for has_sockets in [false, true] {
+                let patience = search_for(false, has_sockets);
+                prop_assert!(steal(&look, waited(patience, patience, SEARCH)));
+            }
         }
     }
 

@@ -119,6 +119,8 @@ pub(crate) struct Processor {
     /// The coarse clock.
     pub(crate) clock: u64,
     pub(crate) search_start: u64,
+    /// When it has run out of work or, if it has slept since, woken up.
+    pub(crate) out_since: u64,
     /// The last bounded sleep.
     pub(crate) slept: u64,
     pub(crate) step: Step,
@@ -185,6 +187,7 @@ impl Processor {
             wait: 0,
             clock: 0,
             search_start: 0,
+            out_since: 0,
             slept: 0,
             step: if is_relief { Step::Rest } else { Step::EndBatch },
             generation: 0,
@@ -263,7 +266,7 @@ const LOOKOUT: usize = usize::MAX;
 pub(crate) struct Counters {
     pub(crate) events: u64,
     pub(crate) polls: u64,
-    /// The times that a processor has got tasks of another, which it has asked or robbed.
+    /// The times that a processor has got tasks of another, by a request or by force.
     pub(crate) moves: u64,
     pub(crate) heavy_fences: u64,
     pub(crate) sleeps: u64,

@@ -27,8 +27,15 @@ impl<L: Load> Machine<L> {
             }
             Step::Search => self.search(me, now),
             Step::Await => self.have_waited(me, now),
-            Step::LastLook | Step::Sleep => self.last_look(me, now),
-            Step::Wake => self.begin_search(me, now),
+            Step::LastLook => self.last_look(me, now),
+            Step::Sleep => {
+                self.processors[me].out_since = now;
+                self.last_look(me, now);
+            }
+            Step::Wake => {
+                self.processors[me].out_since = now;
+                self.begin_search(me, now);
+            }
             Step::Relieve => self.relieve(me, now),
             Step::Rest => unreachable!("a relief that rests has no event"),
         }
@@ -173,6 +180,7 @@ impl<L: Load> Machine<L> {
         let polls = std::mem::take(&mut processor.polls);
         processor.counted += u64::from(polls);
         if polls > 0 {
+            processor.out_since = now;
             processor.mean_wait = policy::smooth(processor.mean_wait, processor.wait);
             processor.mean_poll = policy::smooth(processor.mean_poll, elapsed / u64::from(polls));
             let span = batch::span(processor.serves, others);
@@ -329,7 +337,10 @@ impl<L: Load> Machine<L> {
             }
             return;
         }
-        let waited = now - self.processors[me].search_start;
+        let processor = &self.processors[me];
+        let patience = searching::search_for(false, processor.serves);
+        let (searched, idle) = (now - processor.search_start, now - processor.out_since);
+        let waited = searching::waited(patience, searched, idle);
         let count = self.processors[me].others.len();
         let near = self.processors[me].near;
         let mut time = now;

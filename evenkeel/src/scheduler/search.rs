@@ -16,7 +16,12 @@ impl Worker<'_> {
     pub(super) fn find_work(&mut self) -> bool {
         self.trial = None;
         // The end of the batch has just read the clock.
-        self.context.switch(Doing::Searching, self.context.now.get());
+        let now = self.context.now.get();
+        self.context.switch(Doing::Searching, now);
+        let polls = self.context.counters().polls.get();
+        if std::mem::replace(&mut self.out_after, polls) != polls {
+            self.out_since = now;
+        }
         let visited = self.has_been_visited();
         if visited && self.await_visitors() {
             self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
@@ -42,6 +47,7 @@ impl Worker<'_> {
                 let found = self.search(patience);
                 let last = self.shared.idle.end_search();
                 if found {
+                    self.out_after = u64::MAX;
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
                     if self.context.seat.may_be_robbed() {
                         // After one idle worker another may follow, and steal from here.
@@ -125,7 +131,9 @@ impl Worker<'_> {
             if is_any && self.has_any() {
                 return true;
             }
-            let waited = now.saturating_sub(start);
+            let searched = now.saturating_sub(start);
+            let idle = now.saturating_sub(self.out_since);
+            let waited = searching::waited(patience, searched, idle);
             // Jobs come before tasks, except before tasks that have waited.
             if !self.any_other(waking::has_waited) && self.steal_job(now) {
                 return true;
@@ -138,7 +146,7 @@ impl Worker<'_> {
             if self.steal_job(now) {
                 return true;
             }
-            if last || waited >= patience || self.must_stop_searching() {
+            if last || searched >= patience || self.must_stop_searching() {
                 // A worker with sockets makes a single round, and so would not find out whether
                 // other threads want its core. That decides how soon it takes such tasks again.
                 if std::mem::take(&mut self.has_taken_served) && patience == 0 {
@@ -146,7 +154,7 @@ impl Worker<'_> {
                 }
                 return false;
             }
-            if searching::yields(waited) {
+            if searching::yields(searched) {
                 // A thread that sleeps gets a core as soon as it is woken. A thread that has
                 // yielded gets its core back only when the other thread has used up its time slice.
                 last = !self.context.give_way(now);

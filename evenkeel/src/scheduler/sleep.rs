@@ -107,6 +107,7 @@ impl Worker<'_> {
             let begun = self.context.now.get();
             let slept = idle.sleep(self.me, limit, self.shared.clock.stands());
             let now = self.read_clock();
+            self.out_since = now;
             // No sender takes the sleep for a long batch.
             self.context.seat.processor().published.batch.store(now, Ordering::Relaxed);
             self.context.counters().wake_ups.add(1);

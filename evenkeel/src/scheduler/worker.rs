@@ -79,6 +79,10 @@ pub(super) struct Worker<'a> {
     pub(super) moved_at: u64,
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
+    /// When it has run out of work or, if it has slept since, woken up; and the count of its polls
+    /// then, or `u64::MAX` if it has found work other than polls.
+    pub(super) out_since: u64,
+    pub(super) out_after: u64,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.
     pub(super) has_taken_served: bool,
     /// How often its sockets are ready.
@@ -113,6 +117,8 @@ impl<'a> Worker<'a> {
             keeping: Keeping::default(),
             moved_at: 0,
             has_looked_around: false,
+            out_since: 0,
+            out_after: u64::MAX,
             has_taken_served: false,
             catches: Catches::default(),
             aborted: false,
