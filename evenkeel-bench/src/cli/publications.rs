@@ -42,13 +42,20 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     for publication in PUBLICATIONS.iter().filter(is_wanted) {
         note!("== {} (after {} s)", publication.title, begun.elapsed().as_secs());
         let mut one = Shown::nothing(publication);
-        let done = fill(&mut one);
+        let filled = fill(&mut one);
+        // A simulation that a signal interrupts does not fail, and a job of ranks that it ends has
+        // not failed.
+        let asked = interrupt::check();
+        let is_interrupted = asked.is_err();
+        let done = asked.and(filled);
         one.why = done.as_ref().err().map(|error| format!("{error:#}"));
         shown.push(one);
-        failure = failure.and(done);
-        if interrupt::check().is_err() {
+        if is_interrupted {
+            // The status is that of an interrupt, whatever failed before.
+            failure = done;
             break;
         }
+        failure = failure.and(done);
     }
     let page = report::publications::write(&args.report, &shown);
     let text = report::lines(&page);
@@ -59,12 +66,19 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
 fn fill(one: &mut Shown) -> anyhow::Result<()> {
     let measured = measure(one);
     interrupt::check()?;
-    if one.publication.has_ranks {
-        let jobs = ranks::missing().map_or_else(|| ranks::run().map(Ok), |why| Ok(Err(why)))?;
-        one.ranks = Some(jobs);
-    }
+    // If no peer was built, the measurement has not begun.
+    interrupt::begin();
+    let ranks = if one.publication.has_ranks { on_ranks(one) } else { Ok(()) };
+    interrupt::check()?;
     one.simulated = one.publication.simulation.map(simulate).transpose()?;
-    measured
+    measured.and(ranks)
+}
+
+/// Measures on several ranks, if that is possible here.
+fn on_ranks(one: &mut Shown) -> anyhow::Result<()> {
+    let jobs = ranks::missing().map_or_else(|| ranks::run().map(Ok), |why| Ok(Err(why)))?;
+    one.ranks = Some(jobs);
+    Ok(())
 }
 
 /// Measures what `run` measures with each line of the publication's options.
@@ -100,9 +114,9 @@ fn measure_line(one: &mut Shown, line: &str) -> anyhow::Result<()> {
 fn simulate(simulation: Simulation) -> anyhow::Result<Simulated> {
     Ok(match simulation {
         Simulation::Scheduling => {
-            interrupt::begin();
             let beside = scheduling::beside(SCHEDULING_ROUNDS).map_err(interrupt::why)?;
-            let records = scheduling::run(&beside, &[], SCHEDULING_SEEDS);
+            let goes_on = || interrupt::check().is_ok();
+            let records = scheduling::run(&beside, &[], SCHEDULING_SEEDS, goes_on);
             Simulated::Scheduling(beside, records)
         }
         Simulation::CoreTime => {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::{Args, value_parser};
 
 use super::args::{Usage, once};
@@ -175,7 +176,10 @@ fn scheduling(args: &Options) -> anyhow::Result<()> {
     let beside =
         scheduling::beside(args.rounds.unwrap_or(SCHEDULING_ROUNDS)).map_err(interrupt::why)?;
     note!("experiments with up to 256 workers: simulated");
-    let records = scheduling::run(&beside, &workers, args.seeds.unwrap_or(SCHEDULING_SEEDS));
+    let seeds = args.seeds.unwrap_or(SCHEDULING_SEEDS);
+    let records = scheduling::run(&beside, &workers, seeds, || interrupt::check().is_ok());
+    // What is measured is shown even if the simulation is interrupted.
+    let failure = interrupt::check().context("not all was simulated");
     let page = args.report.as_ref().map(|dir| report::scheduling::write(dir, &beside, &records));
     let text = if args.json {
         let line = |record| Ok(serde_json::to_string(record)? + "\n");
@@ -186,5 +190,5 @@ fn scheduling(args: &Options) -> anyhow::Result<()> {
     if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());
     }
-    last(&text, page.transpose().map(drop))
+    last(&text, failure.and(page.transpose().map(drop)))
 }

@@ -75,6 +75,41 @@ fn lines_of_an_interrupted_run_have_a_page() {
 }
 
 #[test]
+fn an_interrupt_while_a_job_of_ranks_runs_is_no_failure_of_the_job() {
+    for ends_with in [0, 1] {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = folder.path().join("tools");
+        // A peer that is not built spares its measurement, and keeps no jobs.
+        script(&tools, "go", "[ \"$1\" = version ] && echo go version go1.24");
+        script(&tools, "mpicc", "");
+        let built = r#"{"target":{"name":"latency_probe"},"executable":"latency_probe"}"#;
+        script(&tools, "cargo", &format!("echo '{built}'"));
+        let seen = folder.path().join("seen");
+        // It ends when the signal has come to the session, which says so.
+        let job = format!(
+            "[ \"$1\" = --version ] && exit\n\
+             kill -INT $PPID\n\
+             while [ -d '{}' ] && ! [ -e '{}' ]; do /bin/sleep 0.01; done\n\
+             echo 'PERFORMANCE_COUNTER worker-latency = 100 ns'\n\
+             exit {ends_with}",
+            tools.display(),
+            seen.display()
+        );
+        script(&tools, "mpiexec", &job);
+        let mut bench = session("publications", folder.path());
+        let mut child = bench.args(["--only", "thorium"]).env("PATH", &tools).spawn().unwrap();
+        let mut said = lines_of(&mut child);
+        said.by_ref().find(|line| line.starts_with("interrupted:")).expect("it is said");
+        fs::write(&seen, "").unwrap();
+        let said = said.collect::<Vec<_>>().join("\n");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+        assert_eq!(said.lines().last(), Some("error: not all is on the page: interrupted"));
+        let page = fs::read_to_string(folder.path().join("publications.html")).unwrap();
+        assert!(page.contains("Not all is here: interrupted."), "{ends_with}");
+    }
+}
+
+#[test]
 fn interrupted_builds_show_and_write_what_they_measured() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report");

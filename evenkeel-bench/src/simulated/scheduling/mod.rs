@@ -186,7 +186,15 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
 /// Simulates all experiments on all machines, with many and with few tasks, from the median prices
 /// of [`beside`]. `workers` are the numbers of workers, as far as a machine has them; if it is
 /// empty, those of [`MACHINES`].
-pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Record> {
+///
+/// Asks before each schedule whether it goes on. If not, there are no records at all: what is said
+/// of the publication is about all of them.
+pub(crate) fn run(
+    beside: &[Beside],
+    workers: &[usize],
+    seeds: u64,
+    goes_on: impl Fn() -> bool + Sync,
+) -> Vec<Record> {
     let mut runs = Vec::new();
     for (machine, usual) in MACHINES {
         let mut counts = if workers.is_empty() { usual } else { workers }.to_vec();
@@ -211,11 +219,32 @@ pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Recor
         }
     }
     // Each schedule is a job of its own: one with many workers takes seconds.
-    let outcomes: Vec<Outcome> = runs.par_iter().map(simulate).collect();
+    let outcome = |run: &Run| goes_on().then(|| simulate(run));
+    let outcomes: Option<Vec<Outcome>> = runs.par_iter().map(outcome).collect();
+    let Some(outcomes) = outcomes else { return Vec::new() };
     let of_seeds = seeds as usize;
     let record = |(runs, outcomes): (&[Run], &[Outcome])| {
         let Run { machine, experiment, tasks, processors, .. } = runs[0];
         Record::new(machine, experiment, tasks, processors, outcomes)
     };
     runs.chunks(of_seeds).zip(outcomes.chunks(of_seeds)).map(record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_simulation_that_does_not_go_on_leaves_no_part_of_it() {
+        let mut yields = Beside::new(Experiment::Yield, 1);
+        yields.add(Timed { each: Prices::default(), alone: Prices::default() }, 1.0);
+        let asked = AtomicBool::new(false);
+        let never = || {
+            asked.store(true, Ordering::Relaxed);
+            false
+        };
+        assert!(run(&[yields], &[1, 2], 1, never).is_empty());
+        assert!(asked.into_inner());
+    }
 }
