@@ -108,7 +108,8 @@ fn losses(row: &Row<'_>) -> Vec<Loss> {
     let loss = |quantity| {
         let verdict = Verdict::of(row, quantity);
         let factor = match verdict {
-            Verdict::Compared { standing: Standing::Behind, factor, .. } => factor,
+            // A ratio to zero is no worse than not to complete.
+            Verdict::Compared { standing: Standing::Behind, factor, .. } => factor.min(f64::MAX),
             Verdict::Unfinished(Some(_)) => f64::INFINITY,
             _ => return None,
         };
@@ -159,6 +160,18 @@ mod tests {
             "{text}"
         );
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn what_only_peers_complete_comes_before_a_ratio_to_zero() {
+        let mut measured = measured(&[0.0, 10.0]);
+        let own =
+            |run: &&mut Record| run.runtime == "evenkeel" && run.figures.number("ns").is_some();
+        let last = measured.records.len() / 2;
+        measured.records[last..].iter_mut().filter(own).for_each(|run| run.dnc = true);
+        let outcome = Outcome::of(&[measured]);
+        let words: Vec<&str> = outcome.worst().iter().map(|loss| loss.words.as_str()).collect();
+        assert_eq!(words, ["DID NOT COMPLETE, A PEER DID: tokio", "∞ X SLOWER than tokio"]);
     }
 
     #[test]

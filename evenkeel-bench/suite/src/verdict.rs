@@ -36,7 +36,7 @@ pub enum Verdict {
         /// Whether the subject is ahead; even, if the difference may be chance or the figures are
         /// equal.
         standing: Standing,
-        /// The ratio of the two medians, at least 1.
+        /// The ratio of the two medians, at least 1; infinite if one of them is zero.
         factor: f64,
         /// Whether the subject's median is the better one.
         is_better: bool,
@@ -238,6 +238,7 @@ fn times(factor: f64) -> String {
     match factor {
         f if f < 1.995 => format!("{f:.2}"),
         f if f < 19.95 => format!("{f:.1}"),
+        f if f.is_infinite() => words::figure(f),
         f => words::thousands(f.round() as i64),
     }
 }
@@ -295,6 +296,16 @@ mod tests {
         assert_eq!(verdict, due);
         assert_eq!(words(&[ours(), three("go", [10.0, 10.5, 11.0])]), "2.0 x slower");
         assert_eq!(words(&[ours(), three("go", [420.0, 420.0, 420.0])]), "20 x faster");
+    }
+
+    #[test]
+    fn a_median_of_zero_is_ahead_by_no_finite_factor() {
+        let zero = |runtime| three(runtime, [0.0; 3]);
+        let verdict = of(&[ours(), zero("go")]);
+        assert_eq!((verdict.standing(), verdict.peer()), (Standing::Behind, Some("go")));
+        assert_eq!(words(&[ours(), zero("go")]), "∞ x slower");
+        assert_eq!(words(&[zero("evenkeel"), three("go", [410.0; 3])]), "∞ x faster");
+        assert_eq!(words(&[zero("evenkeel"), zero("go")]), "equal");
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use crate::summary::Summary;
 
-/// Formats a figure with two or three significant digits and commas between thousands, such as
-/// `0.0051`, `9.04` or `25,444`.
+/// Formats a figure with two or three significant digits, and at most four decimals, and commas
+/// between thousands, such as `0.0051`, `9.04` or `25,444`. What is infinite is `∞`, and what is no
+/// number `-`.
 pub fn figure(value: f64) -> String {
     match value.abs() {
+        v if v.is_nan() => "-".to_owned(),
+        v if v.is_infinite() => if value > 0.0 { "∞" } else { "-∞" }.to_owned(),
         v if 0.0 < v && v < 0.009_95 => format!("{value:.4}"),
         v if 0.0 < v && v < 0.0995 => format!("{value:.3}"),
         v if v < 9.995 => format!("{value:.2}"),
@@ -82,6 +85,7 @@ mod tests {
         let figures: Vec<String> = [9.041, 9.996, 37.24, 99.96, 25_444.4].map(figure).to_vec();
         assert_eq!(figures, ["9.04", "10.0", "37.2", "100", "25,444"]);
         assert_eq!([0.0, 0.00493, 0.0166, 0.31].map(figure), ["0.00", "0.0049", "0.017", "0.31"]);
+        assert_eq!([f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(figure), ["∞", "-∞", "-"]);
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(-100), "-100");
         let fixed = [(-1_234.56, 1), (-0.001, 2), (999.96, 1)].map(|(of, with)| fixed(of, with));

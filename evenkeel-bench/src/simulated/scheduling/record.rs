@@ -112,7 +112,8 @@ pub(crate) struct Beside {
     prices: Vec<Prices>,
     /// The prices of one worker, timed in the same rounds: the machine is as fast in both.
     alone: Vec<Prices>,
-    simulated: Vec<f64>,
+    /// `None` in a round in which no operation was complete in the simulated time.
+    simulated: Vec<Option<f64>>,
     measured: Vec<f64>,
 }
 
@@ -138,14 +139,15 @@ impl Beside {
         let time = (!is_transfer(experiment)).then_some(TIME.as_nanos() as u64);
         let one = |(&prices, seed): (&Prices, u64)| {
             let run = Run { experiment, machine, processors, tasks, seed, prices, time };
-            nanos(experiment, processors, &run_one(&run))
+            let outcome = run_one(&run);
+            (outcome.ops > 0).then(|| nanos(experiment, processors, &outcome))
         };
         self.simulated = self.prices.iter().zip(1..).map(one).collect();
     }
 
     /// Returns the simulated nanoseconds per operation and worker.
     pub(crate) fn simulated(&self) -> Option<Summary> {
-        Summary::of(self.simulated.clone())
+        Summary::of(self.simulated.iter().flatten().copied().collect())
     }
 
     /// Returns the measured ones.
@@ -156,7 +158,7 @@ impl Beside {
     /// Returns the simulated ones in terms of the measured ones, round by round.
     pub(crate) fn ratio(&self) -> Option<Summary> {
         let pairs = self.simulated.iter().zip(&self.measured);
-        Summary::of(pairs.map(|(simulated, measured)| simulated / measured).collect())
+        Summary::of(pairs.filter_map(|(one, measured)| Some((*one)? / measured)).collect())
     }
 
     /// Returns the median of a price.
@@ -201,9 +203,12 @@ mod tests {
     #[test]
     fn a_ratio_is_of_one_round_and_prices_are_medians() {
         let mut beside = Beside::new(Experiment::Yield, 1);
-        for (price, simulated, measured) in
-            [(10.0, 10.0, 20.0), (30.0, 30.0, 40.0), (12.0, 9.0, 9.0)]
-        {
+        for (price, simulated, measured) in [
+            (10.0, Some(10.0), 20.0),
+            (30.0, Some(30.0), 40.0),
+            (12.0, Some(9.0), 9.0),
+            (12.0, None, 100.0),
+        ] {
             let prices = Prices {
                 yields: price,
                 unpark: 2.0 * price,
@@ -216,6 +221,7 @@ mod tests {
             beside.simulated.push(simulated);
         }
         assert_eq!(beside.ratio().unwrap().median, 0.75);
+        assert_eq!(beside.simulated().unwrap().runs, 3);
         let found = prices(&[beside], Experiment::Yield).unwrap().with(64);
         assert_eq!((found.yields, found.far), (12.0, 2.0));
         assert_eq!((found.unpark, found.unpark_latency, found.heavy_fence), (24.0, 36.0, 48.0));
