@@ -88,7 +88,7 @@ impl Options {
     }
 
     /// Returns an error if a file, a field, a value or a contrast is named twice: a file that is
-    /// read twice would have twice its replications.
+    /// read twice would have twice its replications. A field has one part in the design.
     pub(super) fn each_once(&self) -> Result<(), Error> {
         let paths = self.files.iter().map(|file| file.display().to_string()).collect();
         // A pair in the opposite order is the same contrast.
@@ -97,11 +97,13 @@ impl Options {
             let is = if *without { "!=" } else { "=" };
             values.iter().map(|value| format!("{field}{is}{value}")).collect::<Vec<_>>()
         };
-        let lists: [(&'static str, Vec<String>); 7] = [
+        let parts = self.rows.iter().chain(&self.pool).chain([&self.columns]).cloned().collect();
+        let lists: [(&'static str, Vec<String>); 8] = [
             ("--response", self.response.clone()),
             ("FILE", paths),
             ("--rows", self.rows.clone()),
             ("--pool", self.pool.clone()),
+            ("--rows, --pool and --columns", parts),
             ("--contrast", self.contrast.iter().map(pair).collect()),
             ("--where", self.conditions.iter().flat_map(values).collect()),
             ("--keep", self.keep.iter().map(Doubt::to_string).collect()),

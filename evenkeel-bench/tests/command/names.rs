@@ -60,6 +60,11 @@ fn analyse_refuses_files_fields_and_contrasts_that_are_named_twice() {
     refused(&twice, "`workload` is named twice by --rows");
     let twice = format!("analyse {runs} {about} --pool regime,regime");
     refused(&twice, "`regime` is named twice by --pool");
+    // A field has one part in the design.
+    for parts in ["--rows workload --pool workload", "--pool processor", "--rows processor"] {
+        let twice = format!("analyse {runs} {about} {parts}");
+        refused(&twice, "` is named twice by --rows, --pool and --columns");
+    }
     let twice = format!("analyse {runs} {about} --contrast W,X --contrast W,X");
     refused(&twice, "`W,X` is named twice by --contrast");
 }
