@@ -2,7 +2,7 @@
 
 use super::statement::{
     ALIKE, EQUAL, Finding, Judged, SLIGHTLY, Statement, Which, alike, all, are_above, are_ahead,
-    completes, is_ahead, judged, not_judged, ratios, summary, within,
+    completes, judged, not_judged, ratios, summary, within,
 };
 use suite::rows::Row;
 use suite::summary::Summary;
@@ -63,9 +63,9 @@ pub(super) static STATEMENTS: [Statement; 33] = [
         |rows| {
             let times = FEW_CYCLES.times(rows)?;
             let leads = are_ahead([(&times.go, &times.own), (&times.go, &times.tokio)]);
-            let is_slight = within(SLIGHTLY, &times.go, &times.own);
+            let is_slight = [&times.own, &times.tokio].map(|of| within(SLIGHTLY, &times.go, of));
             let is_alike = within(ALIKE, &times.tokio, &times.own);
-            let agrees = all([leads, is_slight, is_alike]);
+            let agrees = all([leads, all(is_slight), is_alike]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -95,9 +95,9 @@ pub(super) static STATEMENTS: [Statement; 33] = [
         |rows| {
             let times = FEW_CYCLES.times(rows)?;
             let lags = are_ahead([(&times.tokio, &times.own), (&times.go, &times.own)]);
-            let is_slight = within(SLIGHTLY, &times.own, &times.go);
+            let is_slight = [&times.tokio, &times.go].map(|of| within(SLIGHTLY, &times.own, of));
             let is_alike = within(ALIKE, &times.tokio, &times.go);
-            let agrees = all([lags, is_slight, is_alike]);
+            let agrees = all([lags, all(is_slight), is_alike]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -133,7 +133,7 @@ pub(super) static STATEMENTS: [Statement; 33] = [
         "Churn on AMD, few tasks: C∀ and Tokio are alike, and Go is ahead up to 32 processors.",
         |rows| {
             let times = FEW_CHURNS.times_with(2..=32, rows)?;
-            let leads = is_ahead(&times.go, &times.own);
+            let leads = are_ahead([(&times.go, &times.own), (&times.go, &times.tokio)]);
             let agrees = all([leads, within(ALIKE, &times.tokio, &times.own)]);
             Some(Finding { found: times.told(), agrees })
         },
@@ -161,8 +161,7 @@ pub(super) static STATEMENTS: [Statement; 33] = [
         |rows| {
             let times = Which("transfer", "park", MANY).times(rows)?;
             let complete = all(times.all().map(completes));
-            let is_equal = |of| within(EQUAL, of, &times.own);
-            let agrees = all([complete, is_equal(&times.tokio), is_equal(&times.go)]);
+            let agrees = all([complete, times.are_within(EQUAL)]);
             Some(Finding { found: times.told(), agrees })
         },
         "evenkeel's thieves take what lies behind a poll within microseconds",

@@ -137,6 +137,12 @@ impl Times {
     pub(super) fn all(&self) -> [&Summary; 3] {
         [&self.own, &self.tokio, &self.go]
     }
+
+    /// Returns whether each is within a factor of each other; `None` if it may be chance.
+    pub(super) fn are_within(&self, factor: f64) -> Option<bool> {
+        let Self { own, tokio, go } = self;
+        all([(tokio, own), (go, own), (tokio, go)].map(|(one, other)| within(factor, one, other)))
+    }
 }
 
 /// Returns whether a peer completes, in all of its runs; `None` if it does in some.
@@ -206,7 +212,7 @@ pub(super) fn are_ahead<const N: usize>(pairs: [(&Summary, &Summary); N]) -> Opt
 /// Judges whether all three are alike.
 pub(super) fn alike(which: Which, rows: &[Row<'_>]) -> Option<Finding> {
     let times = which.times(rows)?;
-    let agrees = all([&times.tokio, &times.go].map(|of| within(ALIKE, of, &times.own)));
+    let agrees = times.are_within(ALIKE);
     Some(Finding { found: times.told(), agrees })
 }
 

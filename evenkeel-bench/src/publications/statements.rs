@@ -128,6 +128,34 @@ mod tests {
     }
 
     #[test]
+    fn peers_on_both_sides_of_evenkeel_are_compared_with_each_other() {
+        let run = |bench, variant, [own, tokio, go]: [f64; 3], tasks: usize, begins: &str| {
+            let runs = [
+                ("evenkeel", bench, variant, 2, own),
+                ("tokio-hand", bench, variant, 2, tokio),
+                ("go-hand", bench, variant, 2, go),
+            ];
+            let mut measured = measured(&runs);
+            for record in &mut measured.records {
+                record.case = Case::new(bench, variant, 2).with("tasks_per_proc", tasks);
+            }
+            verdict(&table("scheduler", &measured).unwrap(), begins).1
+        };
+        let many = |times| run("cycle", "-", times, 100, "Cycle on Intel, many");
+        assert_eq!(many([20.0, 24.0, 20.0]), "agrees");
+        assert_eq!(many([20.0, 24.0, 16.5]), "differs");
+        let few = |times| run("cycle", "-", times, 1, "Cycle on Intel, few");
+        assert_eq!(few([20.0, 24.0, 17.0]), "agrees");
+        assert_eq!(few([20.0, 24.0, 14.0]), "differs");
+        let amd = |times| run("cycle", "-", times, 1, "Cycle on AMD, few");
+        assert_eq!(amd([29.0, 20.0, 23.0]), "agrees");
+        assert_eq!(amd([31.0, 20.0, 23.0]), "differs");
+        let park = |times| run("transfer", "park", times, 100, "Transfer, park");
+        assert_eq!(park([20.0, 100.0, 15.0]), "agrees");
+        assert_eq!(park([20.0, 100.0, 5.0]), "differs");
+    }
+
+    #[test]
     fn a_transfer_that_evenkeel_does_not_complete_agrees_with_nothing() {
         let runs = [
             ("evenkeel", "transfer", "yield", 2, f64::INFINITY),
