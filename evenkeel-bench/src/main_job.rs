@@ -79,7 +79,10 @@ pub(crate) fn run(
     interrupt::begin();
     let progress = Progress::of(parts.iter().map(|planned| planned.part.cases().len()).sum());
     // Runs measured before a failure are shown and kept as well.
-    let measuring = parts.iter_mut().try_for_each(|one| measure(one, &progress, &mut kept));
+    // One bound for all families: what one of them leaves is the time of those after it.
+    let mut bound = Bound::session(0);
+    let measuring =
+        parts.iter_mut().try_for_each(|one| measure(one, &mut bound, &progress, &mut kept));
     progress.end();
     let failure = measuring.map_err(interrupt::why);
     if let Err(error) = &failure {
@@ -148,8 +151,14 @@ fn build(parts: &mut [Planned]) -> anyhow::Result<()> {
 }
 
 /// Measures a family, keeps each of its runs, and prints each of its rows when it is complete.
-fn measure(planned: &mut Planned, progress: &Progress, kept: &mut Kept) -> anyhow::Result<()> {
+fn measure(
+    planned: &mut Planned,
+    bound: &mut Bound,
+    progress: &Progress,
+    kept: &mut Kept,
+) -> anyhow::Result<()> {
     let Planned { part, rounds, measured } = planned;
+    bound.go_on_with(*rounds);
     let mut current: Option<Begun> = None;
     let mut each = |event| {
         match event {
@@ -172,7 +181,7 @@ fn measure(planned: &mut Planned, progress: &Progress, kept: &mut Kept) -> anyho
         }
         interrupt::check()
     };
-    let done = part.measure(&mut Bound::session(*rounds), &mut each);
+    let done = part.measure(bound, &mut each);
     if let Some(last) = current { done.and(progress.row(&brief(measured, &last))) } else { done }
 }
 

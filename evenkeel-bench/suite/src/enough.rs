@@ -96,6 +96,12 @@ impl Bound {
         Self { rounds, extra: rounds, spare: START, part: 5 }
     }
 
+    /// Sets the planned rounds of the rows that follow. They may take the time that earlier rows
+    /// have left.
+    pub fn go_on_with(&mut self, rounds: usize) {
+        (self.rounds, self.extra) = (rounds, rounds);
+    }
+
     /// Creates the bound for a user who waits for these rows alone.
     pub fn rows(rounds: usize) -> Self {
         Self { rounds, extra: rounds, spare: Duration::MAX, part: 1 }
@@ -203,5 +209,10 @@ mod tests {
         bound.spent(second);
         assert!(!bound.grants(Duration::from_nanos(1)));
         assert!(Bound::rows(1).grants(3_600 * second));
+        // What one family leaves is the next one's, and no more.
+        bound.planned(10 * second);
+        bound.go_on_with(5);
+        assert_eq!((bound.rounds, bound.extra), (5, 5));
+        assert!(bound.grants(2 * second) && !bound.grants(3 * second));
     }
 }
