@@ -87,9 +87,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         return failure;
     }
     // Runs measured before a failure are shown and kept as well.
-    if let Err(error) = &failure {
-        session.notes.push(format!("Not all was measured: {error:#}."));
-    }
+    session.end(&failure);
     let Measured { of, records, absent } = &measured;
     let table = table::render(of, records, absent, table::width());
     session.measured = vec![measured];

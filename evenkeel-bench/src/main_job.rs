@@ -85,9 +85,7 @@ pub(crate) fn run(
         parts.iter_mut().try_for_each(|one| measure(one, &mut bound, &progress, &mut kept));
     progress.end();
     let failure = measuring.map_err(interrupt::why);
-    if let Err(error) = &failure {
-        notes.push(format!("Not all was measured: {error:#}."));
-    }
+    session.end(&failure);
     let measured_in = begun.elapsed();
     session.measured = parts.into_iter().map(|planned| planned.measured).collect();
     if session.measured.iter().all(|of| of.records.is_empty()) {

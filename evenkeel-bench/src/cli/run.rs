@@ -7,7 +7,7 @@ use clap::{Args, Command, Parser};
 use super::Cli;
 use super::args::{RunArgs, Usage, crowded, procs};
 use crate::families::FAMILIES;
-use crate::report;
+use crate::report::{self, Session};
 use suite::asked::Asked;
 use suite::description::Description;
 use suite::enough::Bound;
@@ -20,7 +20,8 @@ use suite::table;
 /// Measures the experiments named, which must be of one family, and prints or draws them.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let (mut part, mut measured) = begin(args)?;
-    if let Some(dir) = &args.report {
+    let report = args.report.as_deref().map(|dir| (dir, Session::begun()));
+    if let Some((dir, _)) = &report {
         // Detects a folder that cannot be written before minutes are spent.
         report::prepare(dir)?;
     }
@@ -36,9 +37,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let failure = measure(part.as_mut(), bound, args.json, &mut measured);
     let Measured { of, records, absent } = &measured;
     // The page is kept even if the table has no reader.
-    let page = args.report.as_deref().filter(|_| !records.is_empty());
-    let page = page.map(|dir| report::write_one(dir, &measured));
-    let picture = args.picture.as_deref().filter(|_| !records.is_empty());
+    let page = report.filter(|_| !records.is_empty()).map(|(dir, mut session)| {
+        session.end(&failure);
+        report::write_one(dir, &session, &measured)
+    });
+    // A picture has no room for notes: an older one stays if not all was measured.
+    let picture = args.picture.as_deref().filter(|_| failure.is_ok() && !records.is_empty());
     let picture = picture.map(|file| report::standalone::write(file, &measured));
     let is_empty = records.is_empty() && absent.is_empty();
     let mut text = String::new();

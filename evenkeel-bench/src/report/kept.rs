@@ -4,15 +4,16 @@
 //! ends: by a panic, by a second Ctrl-C because a run hangs, or by a lack of memory.
 //!
 //! Until all is measured, the files are in a folder of their own, [`UNFINISHED`], and the files of
-//! an older session beside it stay unchanged. A session that ends early leaves its report there.
+//! an older session beside it stay unchanged. A session that ends early leaves its report there,
+//! and the first run of the next session replaces it. While a session writes, no other one begins.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::{Session, page, prepare, refusal};
 use crate::families::FAMILIES;
@@ -31,22 +32,28 @@ pub(crate) struct Kept {
     /// The folder of the unfinished report.
     unfinished: PathBuf,
     files: BTreeMap<&'static str, File>,
+    /// The folder, locked; `None` if the system has no such locks.
+    _lock: Option<File>,
 }
 
 impl Kept {
-    /// Begins an empty report. Removes what an earlier session left unfinished. If no file can be
-    /// written in the folder, returns an error, before minutes are spent.
+    /// Begins a report without runs. If no file can be written in the folder, or another session
+    /// writes there, returns an error, before minutes are spent.
     pub(crate) fn begin(folder: &Path) -> anyhow::Result<Self> {
         let unfinished = folder.join(UNFINISHED);
         prepare(folder)?;
+        let lock = locked(folder)?;
         fs::create_dir_all(&unfinished).with_context(|| refusal(folder))?;
-        let kept = Self { folder: folder.to_owned(), unfinished, files: BTreeMap::new() };
-        kept.remove_from(&kept.unfinished, |_| true)?;
-        Ok(kept)
+        let files = BTreeMap::new();
+        Ok(Self { folder: folder.to_owned(), unfinished, files, _lock: lock })
     }
 
-    /// Writes a run into the file of its family.
+    /// Writes a run into the file of its family. The first run removes what an earlier session left
+    /// unfinished: until then there is nothing to replace it.
     pub(crate) fn add(&mut self, family: &'static str, record: &Record) -> anyhow::Result<()> {
+        if self.files.is_empty() {
+            self.remove_from(&self.unfinished, |_| true)?;
+        }
         let mut line = serde_json::to_string(record)?;
         line.push('\n');
         let opened = match self.files.entry(family) {
@@ -97,6 +104,21 @@ impl Kept {
             }
         }
         Ok(())
+    }
+}
+
+/// Locks a folder until the returned file is closed, and returns `None` where that is not possible:
+/// the lock protects a user from mistakes. Returns an error if another session has locked it.
+fn locked(folder: &Path) -> anyhow::Result<Option<File>> {
+    let Ok(lock) = File::open(folder) else { return Ok(None) };
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => bail!(
+            "another session writes into the folder `{}`; wait until it ends, or name another \
+             folder with --report DIR",
+            folder.display(),
+        ),
     }
 }
 

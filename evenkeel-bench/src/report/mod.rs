@@ -74,6 +74,13 @@ impl Session {
             notes: Vec::new(),
         }
     }
+
+    /// Adds the note that a failure leaves, if there is one: not all was measured.
+    pub(crate) fn end(&mut self, failure: &anyhow::Result<()>) {
+        if let Err(error) = failure {
+            self.notes.push(format!("Not all was measured: {error:#}."));
+        }
+    }
 }
 
 /// Returns the commit of the source that this program was built from, as `git` says it now.
@@ -113,9 +120,14 @@ fn writable(file: &Path) -> io::Result<()> {
     opened.and_then(|_| if is_new { fs::remove_file(file) } else { Ok(()) })
 }
 
-/// Writes a page of one family into `dir`, beside its other files, and returns its path.
-pub(crate) fn write_one(dir: &Path, measured: &Measured) -> anyhow::Result<PathBuf> {
-    write(dir, measured.of.name, || page::of_one(measured))
+/// Writes a page of the session's only family into `dir`, beside its other files, and returns its
+/// path.
+pub(crate) fn write_one(
+    dir: &Path,
+    session: &Session,
+    measured: &Measured,
+) -> anyhow::Result<PathBuf> {
+    write(dir, measured.of.name, || page::of_one(session, measured))
 }
 
 /// Writes a page by this name into `dir`, beside its other files, and returns its path.

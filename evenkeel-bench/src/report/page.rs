@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::ink::{self, Stroke};
 use super::section::{self, Lead};
 use super::{Session, head, kept};
+use crate::builds::build;
 use suite::entry::Measured;
 use suite::outcome::Outcome;
 use suite::regime::MEANING;
@@ -62,6 +63,8 @@ fn measured_how(session: &Session) -> Markup {
             dl {
                 dt { "Begun" } dd { (session.started) }
                 dt { "Machine" } dd { (session.machine) }
+                dt { "Commit" } dd { (session.commit) }
+                dt { "Build" } dd { (build::VERSION) }
                 dt { "Cores" } dd { (words::capital(&regimes(session))) ". " (words::capital(MEANING)) "." }
                 dt { "Topology" } dd { pre { (session.topology.trim_end()) } }
                 @if !session.notes.is_empty() {
@@ -110,10 +113,13 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// Renders a page of one family alone.
-pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
+/// Renders a page of one family alone, with the notes of its session.
+pub(super) fn of_one(session: &Session, measured: &Measured) -> anyhow::Result<String> {
     let title = format!("evenkeel: {}", measured.of.title);
     let body = html! {
+        p.lead { (words::count(measured.records.len(), "run")) ", " (session.started) ", on " (session.machine) "." }
+        p.note { "Commit " (session.commit) ", build " (build::VERSION) "." }
+        @for note in &session.notes { p.note { (prose(note)) } }
         (section::render(measured, Lead::Tally)?)
         p.note { (words::capital(MEANING)) "." }
     };

@@ -291,12 +291,49 @@ fn a_session_that_ends_early_leaves_an_older_report_as_it_is() {
     assert!(unfinished.join("scheduling.jsonl").exists());
     let is_old = |file| fs::read_to_string(folder.join(file)).is_ok_and(|text| text == "old\n");
     assert!(old.into_iter().all(is_old));
-    // The next session begins with an empty folder.
-    let kept = Kept::begin(&folder).expect("the temporary folder is writable");
-    assert_eq!(fs::read_dir(&unfinished).expect("there").count(), 0);
-    kept.leave();
-    assert!(!unfinished.exists());
+    drop(kept);
+    // The next session leaves it there until there is a run that replaces it.
+    let mut kept = Kept::begin(&folder).expect("the temporary folder is writable");
+    assert_eq!(fs::read_dir(&unfinished).expect("there").count(), 2);
+    let run = &session.measured[0].records[0];
+    kept.add("timers", run).expect("the temporary folder is writable");
+    kept.add("timers", run).expect("the temporary folder is writable");
+    let lines = fs::read_to_string(unfinished.join("timers.jsonl")).expect("written");
+    assert_eq!(lines.lines().count(), 2);
+    assert_eq!(fs::read_dir(&unfinished).expect("there").count(), 1);
     fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
+fn a_session_that_measures_nothing_leaves_no_folder_of_its_own() {
+    let folder = folder("nothing");
+    let kept = Kept::begin(&folder).expect("the temporary folder is writable");
+    kept.leave();
+    assert_eq!(fs::read_dir(&folder).expect("there").count(), 0);
+    fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_into_which_another_session_writes_is_refused() {
+    let folder = folder("both");
+    let kept = Kept::begin(&folder).expect("the temporary folder is writable");
+    let error = Kept::begin(&folder).err().expect("the other session goes on").to_string();
+    assert!(error.starts_with("another session writes into the folder"), "{error}");
+    drop(kept);
+    Kept::begin(&folder).expect("the other session is over");
+    fs::remove_dir_all(folder).expect("the temporary folder is ours");
+}
+
+#[test]
+fn a_page_of_one_family_has_machine_date_commit_and_notes() {
+    let mut session = session();
+    session.end(&Err(anyhow::anyhow!("it broke")));
+    let page = page::of_one(&session, &session.measured[0]).expect("a page");
+    for words in [&session.machine, &session.started, &session.commit] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    assert!(page.contains("Not all was measured: it broke."));
 }
 
 #[test]

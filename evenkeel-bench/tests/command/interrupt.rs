@@ -57,7 +57,26 @@ fn an_interrupted_run_shows_and_writes_what_it_measured() {
     let error = "error: not all was measured; the figures cover what was: interrupted";
     assert_eq!(said.lines().last(), Some(error));
     assert!(printed.contains("yield"), "{printed}");
-    assert!(fs::read_to_string(report.path().join("scheduling.html")).unwrap().contains("yield"));
+    let page = fs::read_to_string(report.path().join("scheduling.html")).unwrap();
+    assert!(
+        page.contains("yield") && page.contains("Not all was measured: interrupted."),
+        "{page}"
+    );
+}
+
+#[test]
+fn an_interrupted_run_leaves_an_older_picture_as_it_is() {
+    let report = tempfile::tempdir().unwrap();
+    let picture = report.path().join("latency.svg");
+    fs::write(&picture, "old").unwrap();
+    let mut bench = session("run", report.path());
+    bench.args("--bench latency --runtime evenkeel --procs 1 --seconds 0.3".split(' '));
+    let mut child = bench.arg("--picture").arg(&picture).spawn().unwrap();
+    let mut said = lines_of(&mut child);
+    said.by_ref().find(|line| line.starts_with("latency compute, 1 worker")).expect("it is named");
+    let (status, said, _) = interrupt(child, said);
+    assert_eq!(status, Some(130), "{said}");
+    assert_eq!(fs::read_to_string(picture).unwrap(), "old");
 }
 
 #[test]
