@@ -44,6 +44,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     // A picture has no room for notes: an older one stays if not all was measured.
     let picture = args.picture.as_deref().filter(|_| failure.is_ok() && !records.is_empty());
     let picture = picture.map(|file| report::standalone::write(file, &measured));
+    if let (Some(Ok(false)), Some(file)) = (&picture, &args.picture) {
+        note!("note: there is nothing to draw; `{}` is not written", file.display());
+    }
     let is_empty = records.is_empty() && absent.is_empty();
     let mut text = String::new();
     if !args.json && !is_empty {

@@ -24,13 +24,18 @@ pub(crate) fn prepare(file: &Path) -> anyhow::Result<()> {
     writable(file).with_context(why)
 }
 
-/// Writes the last picture of a family, the one of the most workers.
-pub(crate) fn write(file: &Path, measured: &Measured) -> anyhow::Result<()> {
-    let rows = rows(&measured.of, &measured.records, &measured.absent);
+/// Writes the last picture that a family makes of the rows with the most workers. Returns whether
+/// it makes one: of some figures there is nothing to draw.
+pub(crate) fn write(file: &Path, measured: &Measured) -> anyhow::Result<bool> {
+    let mut rows = rows(&measured.of, &measured.records, &measured.absent);
+    let most = rows.iter().map(|row| row.case.workers).max();
+    rows.retain(|row| Some(row.case.workers) == most);
     let all = rows.chunk_by(|a, b| a.experiment.name == b.experiment.name);
     let pictures: Vec<Picture> = all.flat_map(|rows| (measured.of.pictures)(rows)).collect();
-    let picture = pictures.last().context("these rows have no picture of their own")?;
-    fs::write(file, render(picture)?).with_context(|| format!("cannot write `{}`", file.display()))
+    let Some(picture) = pictures.last() else { return Ok(false) };
+    fs::write(file, render(picture)?)
+        .with_context(|| format!("cannot write `{}`", file.display()))?;
+    Ok(true)
 }
 
 /// Draws a picture with its caption and its colours.
@@ -124,8 +129,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::families;
     use crate::report::ranges;
+    use suite::case::{Case, Fields};
+    use suite::kit::fake;
     use suite::picture::Shape;
+    use suite::record::Record;
 
     #[test]
     fn a_picture_alone_has_its_caption_and_the_colours_of_both_schemes() {
@@ -139,6 +148,33 @@ mod tests {
         assert!(!svg.contains("var("), "{svg}");
         // One class for each element, or the second would be lost.
         assert!(!svg.lines().any(|line| line.matches("class=").count() > 1), "{svg}");
+    }
+
+    #[test]
+    fn the_picture_is_of_the_most_workers_and_rows_may_have_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("picture.svg");
+        let entry = families::named("objects").unwrap();
+        let mut measured = Measured::nothing(entry);
+        for (workers, tasks) in [(4, 1), (4, 16), (2, 1), (2, 16)] {
+            measured.records.push(Record {
+                runtime: "home".into(),
+                case: Case::new("travel", "-", workers).with("tasks_per_core", tasks),
+                repeat: 0,
+                figures: Fields::new().with("core_ns", 80.0),
+                dnc: false,
+                quiet: fake::quiet("near"),
+            });
+        }
+        assert!(write(&file, &measured).unwrap());
+        let svg = fs::read_to_string(&file).unwrap();
+        assert!(svg.contains("4 workers") && !svg.contains("2 workers"), "{svg}");
+        fs::remove_file(&file).unwrap();
+        for record in &mut measured.records {
+            record.case = Case::new("counters", "-", 2);
+        }
+        assert!(!write(&file, &measured).unwrap());
+        assert!(!file.exists());
     }
 
     #[test]
