@@ -25,7 +25,10 @@ pub(crate) fn contrast(parts: &[(f64, Vec<f64>)], confidence: f64) -> Option<Est
         variance += of_mean;
         spread += of_mean.powi(2) / (number - 1.0);
     }
-    let freedom = if spread > 0.0 { (variance.powi(2) / spread).floor().max(1.0) } else { 1.0 };
+    // Of one mean it is a whole number, of which rounding must not lose one.
+    const ABOVE: f64 = 1.0 + 1e-12;
+    let freedom =
+        if spread > 0.0 { (variance.powi(2) / spread * ABOVE).floor().max(1.0) } else { 1.0 };
     Some(Estimate::around(value, t_within(confidence, freedom as usize) * variance.sqrt()))
 }
 
@@ -75,6 +78,22 @@ mod tests {
         // 2.31 degrees of freedom, rounded down to two.
         let half = 2.919_986 * (5.0f64 / 12.0 + 16.0 / 3.0).sqrt();
         assert!((found.high - found.value - half).abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn a_mean_has_a_degree_of_freedom_less_than_values() {
+        for number in 2..40_u32 {
+            for step in 1..40 {
+                let of = |place| f64::from(place * place % 17) * 0.1 * f64::from(step) + 1.0;
+                let values: Vec<f64> = (0..number).map(of).collect();
+                let found = mean(&values, 0.9).unwrap();
+                let n = f64::from(number);
+                let squares: f64 = values.iter().map(|value| (value - found.value).powi(2)).sum();
+                let due = t_within(0.9, number as usize - 1) * (squares / (n - 1.0) / n).sqrt();
+                let half = found.high - found.value;
+                assert!((half / due - 1.0).abs() < 1e-9, "{number} values: {half}, not {due}");
+            }
+        }
     }
 
     #[test]
