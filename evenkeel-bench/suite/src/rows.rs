@@ -161,9 +161,9 @@ impl<'a> Row<'a> {
         Summary::of(self.figures(quantity, cell))
     }
 
-    /// Returns the average of a cell.
+    /// Returns the average of the runs that count in a cell; `None` if there are fewer than two.
     pub fn average(&self, quantity: &Quantity, cell: &Cell<'_>) -> Option<Average> {
-        Average::of(&self.figures(quantity, cell))
+        Average::of(&self.figures(quantity, cell)).filter(|_| cell.counted > 0)
     }
 
     pub(super) fn figures(&self, quantity: &Quantity, cell: &Cell<'_>) -> Vec<f64> {
@@ -297,6 +297,8 @@ pub(crate) mod tests {
         let rows = rows(&of, &records, &[]);
         let cell = rows[0].cell("tokio").unwrap();
         assert_eq!((cell.counted, cell.runs.len()), (0, 3));
+        assert_eq!(rows[0].average(&NS, cell), None);
+        assert!(rows[0].average(&NS, rows[0].cell("evenkeel").unwrap()).is_some());
         assert_eq!(rows[0].best(&NS), None);
     }
 
