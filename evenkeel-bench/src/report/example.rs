@@ -114,6 +114,7 @@ pub(crate) fn session() -> Session {
         case: Case::new("fib", "-", 2).with("n", 30),
         runtime: "openmp",
         why: "it would take too long".to_owned(),
+        runs: 0,
     });
     let actors = include_str!("../../tests/data/session/actors.jsonl");
     let objects = include_str!("../../tests/data/session/objects.jsonl");

@@ -194,7 +194,7 @@ fn names_are_escaped() {
     session.notes = vec!["a < b & c, `x --y`".to_owned()];
     let case = session.measured[0].records[0].case.clone();
     let why = "<script>".to_owned();
-    session.measured[0].absent.push(Absent { case, runtime: "go-hand", why });
+    session.measured[0].absent.push(Absent { case, runtime: "go-hand", why, runs: 0 });
     let page = page::render(&session).expect("a page can be made of any names");
     assert!(page.contains("&lt;script&gt;"));
     assert!(page.contains("a &lt; b &amp; c, <code>x --y</code>"));

@@ -63,7 +63,7 @@ pub enum Event {
     Begins(Case),
     /// A run has ended.
     Ran(Box<Record>),
-    /// A peer has no run of the row.
+    /// A peer has no run of the row, or no further one.
     Absent(Absent),
 }
 
@@ -181,15 +181,15 @@ impl<F: Family> Whole<F> {
     ) -> anyhow::Result<()> {
         let case = spec.case();
         each(Event::Begins(case.clone()))?;
-        let absent = |peer: F::Peer, why| {
-            Event::Absent(Absent { case: case.clone(), runtime: peer.name(), why })
+        let absent = |peer: F::Peer, why, runs| {
+            Event::Absent(Absent { case: case.clone(), runtime: peer.name(), why, runs })
         };
         let mut peers = Vec::new();
         for &peer in &self.peers {
             match F::has(peer, spec) {
                 Has::Yes => peers.push(peer),
                 Has::No => {}
-                Has::Refused(why) => each(absent(peer, why))?,
+                Has::Refused(why) => each(absent(peer, why, 0))?,
             }
         }
         let failed = |peer: F::Peer, seed| format!("{peer} failed {case}, seed {seed}");
@@ -218,9 +218,13 @@ impl<F: Family> Whole<F> {
             let record = Record { runtime, case, repeat: round, figures, dnc, quiet };
             Ok(Run::Kept(Box::new(record)))
         };
+        let mut kept = vec![0; peers.len()];
         let mut give = |place: usize, run| match run {
-            Run::Kept(record) => each(Event::Ran(record)),
-            Run::GaveUp(why) => each(absent(peers[place], why)),
+            Run::Kept(record) => {
+                kept[place] += 1;
+                each(Event::Ran(record))
+            }
+            Run::GaveUp(why) => each(absent(peers[place], why, kept[place])),
         };
         let names: Vec<&'static str> = peers.iter().map(|peer| peer.name()).collect();
         let is_subject = |peer: &&F::Peer| peer.role() == Role::Subject;
@@ -236,7 +240,7 @@ pub struct Measured {
     pub of: Description,
     /// All its runs, in order.
     pub records: Vec<Record>,
-    /// The peers without a run, and why.
+    /// The peers without a run, or without further ones, and why.
     pub absent: Vec<Absent>,
 }
 

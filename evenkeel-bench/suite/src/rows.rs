@@ -15,7 +15,7 @@ use super::quantity::Quantity;
 use super::record::Record;
 use super::summary::Summary;
 
-/// A peer without a run of a case, and the reason.
+/// A peer without a run of a case, or without further ones, and the reason.
 #[derive(Clone, Debug)]
 pub struct Absent {
     /// The case.
@@ -24,12 +24,15 @@ pub struct Absent {
     pub runtime: &'static str,
     /// The reason, as the end of a sentence.
     pub why: String,
+    /// The number of its runs before that.
+    pub runs: usize,
 }
 
 /// Formats such as `go has no figure of cycle, 2 workers: it took too long`.
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has no figure of {}: {}", self.runtime, self.case, self.why)
+        let figure = if self.runs == 0 { "figure" } else { "further figure" };
+        write!(f, "{} has no {figure} of {}: {}", self.runtime, self.case, self.why)
     }
 }
 

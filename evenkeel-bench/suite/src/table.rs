@@ -240,7 +240,8 @@ mod tests {
         records[1].dnc = true;
         records[3..].iter_mut().for_each(|record| record.quiet.regime = "far".into());
         let case = records[0].case.clone();
-        let absent = [Absent { case, runtime: "go", why: "it took too long".to_owned() }];
+        let why = "it took too long".to_owned();
+        let absent = [Absent { case, runtime: "go", why, runs: 0 }];
         let text = render(&family(), &records, &absent, None);
         assert!(text.contains("20.0~") && text.contains("DNC"), "{text}");
         let left_out = "Left out: 1 run made while others took time of their cores; \

@@ -25,7 +25,7 @@ pub(crate) fn example(rows: &[(Program, usize, usize, [f64; 9])]) -> Measured {
         for (name, median) in Name::ALL.into_iter().zip(medians) {
             if median == 0.0 {
                 let (case, why) = (case.clone(), "it would take too long".to_owned());
-                measured.absent.push(Absent { case, runtime: name.name(), why });
+                measured.absent.push(Absent { case, runtime: name.name(), why, runs: 0 });
                 continue;
             }
             for (repeat, by) in [1.0, 0.98, 1.05].into_iter().enumerate() {
