@@ -60,11 +60,14 @@ impl Scale {
     }
 
     /// Returns the scale on which the smallest and the largest of these figures can be told from
-    /// zero.
+    /// zero, which it has both sides of if a figure is below.
     pub(super) fn fitting(summaries: &[Summary]) -> Self {
         /// The margin, in powers of ten, that keeps markers off the axis.
         const AIR: f64 = 0.06;
         let (min, max) = extent(summaries);
+        if min < 0.0 {
+            return Self::Linear(Axis::covering(min, max, STEPS));
+        }
         if min > 0.0 && max / min > FAR_APART {
             let (low, high) = (min.log10() - AIR, max.log10());
             return Self::Log(low.floor() as i32, high.ceil() as i32);
@@ -258,6 +261,13 @@ mod tests {
         let far = summaries(&[28.0, 25_000.0, f64::INFINITY]);
         assert!(matches!(Scale::fitting(&near), Scale::Linear(_)));
         assert!(matches!(Scale::from_zero(&far), Scale::Linear(_)));
+        // What is below zero by chance is on the axis too.
+        for below in [[-0.3, 28.0], [-0.3, -0.1], [-0.3, f64::INFINITY]] {
+            let scale = Scale::fitting(&summaries(&below));
+            let (low, high) = scale.ends();
+            assert!(low <= -0.3 && high >= 0.0 && high.is_finite(), "{low} to {high}");
+            assert_eq!(scale.nothing(), Some(0.0));
+        }
         let scale = Scale::fitting(&far);
         let labels: Vec<String> = scale.ticks().iter().map(|&t| scale.label(t)).collect();
         assert_eq!(labels, ["10", "", "1,000", "", "100,000"]);
