@@ -208,18 +208,22 @@ fn measure(
         .with_context(|| format!("cannot run {}", program.display()))?;
     let lines = BufReader::new(child.stdout.take().context("it has no output")?).lines();
     let read = lines
-        .map(|line| records(&line?, of))
+        .map(|line| {
+            let line = line?;
+            records(&line, of).with_context(|| format!("{} printed `{line}`", program.display()))
+        })
         .try_for_each(|of_line| of_line?.into_iter().try_for_each(&mut *each));
     if read.is_err() {
         // Its other runs are not needed.
         child.kill()?;
     }
     let status = child.wait()?;
-    read?;
     let mut said = Vec::new();
     remarks.rewind()?;
     remarks.read_to_end(&mut said)?;
-    ensure!(status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&said).trim());
+    let said = format!("{}: {}", program.display(), String::from_utf8_lossy(&said).trim());
+    read.with_context(|| said.clone())?;
+    ensure!(status.success(), said);
     Ok(())
 }
 

@@ -108,6 +108,17 @@ fn what_was_measured_before_a_failure_is_shown_and_kept() {
 }
 
 #[test]
+fn a_line_that_is_no_record_is_quoted_beside_what_the_build_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = "case \"$*\" in *'--seed 2'*) echo 'it is odd' >&2; echo 'no record'; exit ;; esac";
+    let output = measured(folder.path(), "5", odd);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let error = said.lines().last().unwrap();
+    assert!(error.contains("it is odd") && error.contains(" printed `no record`: "), "{said}");
+}
+
+#[test]
 fn the_page_is_written_though_the_table_has_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let (other, report) = (guise(folder.path(), ""), folder.path().join("report"));
