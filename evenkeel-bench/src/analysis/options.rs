@@ -202,9 +202,9 @@ fn pair(text: &str) -> Result<Pair, String> {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    // The bounds also exclude NaN.
+    // The bounds also exclude NaN. Intervals of more confidence end at infinity, by rounding.
     match text.parse::<f64>() {
-        Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent),
-        _ => Err(format!("`{text}` is not a percentage from 50 to below 100")),
+        Ok(percent) if (50.0..=99.99).contains(&percent) => Ok(percent),
+        _ => Err(format!("`{text}` is not a percentage from 50 to 99.99")),
     }
 }

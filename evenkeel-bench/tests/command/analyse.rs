@@ -195,6 +195,7 @@ fn what_cannot_be_analysed_is_refused_with_a_way_out() {
     refused(&good, "- --contrast a,c", 2, "no runtime `c` to compare: there are a, b");
     refused(&good, "- --contrast a", 2, "is not two names");
     refused(&good, "- --confidence 100", 2, "is not a percentage");
+    refused(&good, "- --confidence 99.99999999999999", 2, "is not a percentage");
     refused(&good, "- --where runtime", 2, "is not of the form FIELD=VALUE or FIELD!=VALUE");
     refused(&good, "- --where bench!=spin", 2, "there are fib, heat");
     refused(&good, "- --where bench!=fib", 1, "only one row");
