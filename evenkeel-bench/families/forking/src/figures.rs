@@ -13,6 +13,7 @@ use suite::quantity::{Better, Drawn, Quantity};
 use suite::record::Record;
 use suite::rows::{Cell, Row};
 use suite::summary::Summary;
+use suite::verdict::{Standing, Verdict};
 use suite::words;
 
 const TIME: Quantity = Quantity::derived("ms", |record, _| in_ms(record, "seconds"));
@@ -90,6 +91,7 @@ pub(super) fn doubts(rows: &[Row<'_>]) -> Vec<String> {
             doubts.extend(earlier.filter_map(|other| unsteady(row, other, cell)));
         }
         doubts.extend(beyond(row));
+        doubts.extend(across(row));
     }
     doubts.extend(unrelated(rows));
     doubts
@@ -130,6 +132,34 @@ fn beyond(row: &Row<'_>) -> Option<String> {
     })
 }
 
+/// Reports a win or a loss across languages by less than plain calls varied. The verdict takes the
+/// medians of plain calls as known: beside a peer in the same language their error cancels out.
+fn across(row: &Row<'_>) -> Option<String> {
+    let verdict = Verdict::of(row, &SPEED_UP);
+    let Verdict::Compared { standing: Standing::Ahead | Standing::Behind, factor, peer, .. } =
+        verdict
+    else {
+        return None;
+    };
+    let subject = row.cells.iter().find(|cell| cell.peer.role == Role::Subject)?.peer.name;
+    let plain = |name: &str| {
+        let name = name.parse::<Name>().ok()?.baseline().name();
+        Some((name, row.summary(&TIME, row.cell(name)?)?))
+    };
+    let (own, other) = (plain(subject)?, plain(peer)?);
+    let varied = [own, other].map(|(_, time)| time.max / time.min);
+    (own.0 != other.0 && factor < varied[0].max(varied[1])).then(|| {
+        let [own, other] =
+            [own, other].map(|(name, time)| format!("{name} took {} ms", words::spread(time)));
+        format!(
+            "Speed-ups of {}: {subject} is {} than {peer}, by less than plain calls varied: {own}, \
+             {other}.",
+            row.case,
+            verdict.words(SPEED_UP.better),
+        )
+    })
+}
+
 /// Reports runtimes without a speed-up, because plain calls in their language were not measured.
 fn unrelated(rows: &[Row<'_>]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
@@ -154,10 +184,9 @@ fn unrelated(rows: &[Row<'_>]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::tests::example;
+    use suite::case::Fields;
     use suite::entry::Measured;
     use suite::rows::rows;
-    use suite::verdict::Standing;
-    use suite::verdict::Verdict;
 
     const NS_PER_FORK: Quantity = QUANTITIES[2];
 
@@ -237,6 +266,24 @@ mod tests {
         assert_eq!(of(on_one, &NS_PER_FORK, Name::Evenkeel), Some(30_000.0));
         assert_eq!(of(matmul, &NS_PER_FORK, Name::Evenkeel), None);
         assert_eq!(of(on_two, &NS_PER_FORK, Name::Evenkeel), None);
+    }
+
+    #[test]
+    fn a_verdict_across_languages_is_doubted_where_plain_calls_varied_more() {
+        let doubts = |[rayon, openmp]: [f64; 2]| {
+            let medians = [20.0, 10.5, 0.0, rayon, 0.0, 0.0, 20.0, 0.0, openmp];
+            let mut measured = example(&[(Program::Matmul, 512, 2, medians)]);
+            let is_slow = |run: &&mut Record| run.runtime == "serial-cpp" && run.repeat == 2;
+            let slow = measured.records.iter_mut().find(is_slow).unwrap();
+            slow.figures = Fields::new().with("seconds", 0.024);
+            doubts(&measured)
+        };
+        let due = "Speed-ups of matmul, 2 workers, n 512: evenkeel is 1.10 x better than openmp, by \
+             less than plain calls varied: serial took 20.0 [19.6-21.0] ms, serial-cpp took \
+             20.0 [19.6-24.0] ms.";
+        assert_eq!(doubts([0.0, 11.5]), [due]);
+        assert_eq!(doubts([11.5, 0.0]), Vec::<String>::new());
+        assert_eq!(doubts([0.0, 20.0]), Vec::<String>::new());
     }
 
     #[test]
