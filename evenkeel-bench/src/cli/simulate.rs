@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, value_parser};
+use serde::Serialize;
 
 use super::args::{Usage, once};
 use crate::simulated::{Size, coretime, scheduling};
@@ -153,16 +154,8 @@ fn coretime(args: &Options) -> anyhow::Result<()> {
     }
     let records = coretime::run(sizes, args.seeds.unwrap_or(CORETIME_SEEDS));
     let page = args.report.as_ref().map(|dir| report::coretime::write(dir, &records));
-    let text = if args.json {
-        let line = |record| Ok(serde_json::to_string(record)? + "\n");
-        records.iter().map(line).collect::<anyhow::Result<String>>()?
-    } else {
-        coretime::table::render(&records, table::width())
-    };
-    if let Some(Ok(page)) = &page {
-        note!("report: {}", page.display());
-    }
-    last(&text, page.transpose().map(drop))
+    let table = || coretime::table::render(&records, table::width());
+    end(args, &records, table, page, Ok(()))
 }
 
 fn scheduling(args: &Options) -> anyhow::Result<()> {
@@ -181,11 +174,23 @@ fn scheduling(args: &Options) -> anyhow::Result<()> {
     // What is measured is shown even if the simulation is interrupted.
     let failure = interrupt::check().context("not all was simulated");
     let page = args.report.as_ref().map(|dir| report::scheduling::write(dir, &beside, &records));
+    let table = || scheduling::table::render(&beside, &records, table::width());
+    end(args, &records, table, page, failure)
+}
+
+/// Names the page, and prints records as lines or as their table.
+fn end<R: Serialize>(
+    args: &Options,
+    records: &[R],
+    table: impl FnOnce() -> String,
+    page: Option<anyhow::Result<PathBuf>>,
+    failure: anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let text = if args.json {
         let line = |record| Ok(serde_json::to_string(record)? + "\n");
         records.iter().map(line).collect::<anyhow::Result<String>>()?
     } else {
-        scheduling::table::render(&beside, &records, table::width())
+        table()
     };
     if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());

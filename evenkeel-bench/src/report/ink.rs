@@ -6,7 +6,7 @@
 
 use plotters::prelude::*;
 
-pub(super) use suite::figures::SLOTS;
+pub(super) use suite::peer::SLOTS;
 
 /// Drawing units per pixel. Plotters' SVG backend places everything at whole units; if a unit were
 /// a pixel, markers would look crooked.

@@ -23,7 +23,6 @@ pub mod effort;
 pub mod enough;
 pub mod entry;
 pub mod family;
-pub mod figures;
 pub mod interrupt;
 pub mod kit;
 pub mod machine;

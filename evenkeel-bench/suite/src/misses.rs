@@ -180,8 +180,6 @@ mod tests {
         let other = words(22);
         assert!(other.starts_with("time-stamp counter alone: the kernel gives no"), "{other}");
         assert!(other.contains("os error 22"), "{other}");
-        #[cfg(not(target_os = "linux"))]
-        assert_eq!(Source::None.to_string(), "none");
     }
 
     /// With either source: without a counter there are no misses.

@@ -24,6 +24,9 @@ pub enum Role {
     Floor,
 }
 
+/// The number of colours and markers for runtimes. A runtime has those of its [`Known::slot`].
+pub const SLOTS: usize = 8;
+
 /// A peer, as tables and pages show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {

@@ -6,10 +6,7 @@ mod pictures;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::path::{Path, PathBuf};
-
-use anyhow::Context;
 
 use crate::analysis::Analysed;
 pub(super) use page::table;
@@ -17,8 +14,5 @@ pub(super) use pictures::residuals;
 
 /// Writes `analysis.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, analysed: &[Analysed]) -> anyhow::Result<PathBuf> {
-    super::prepare(dir)?;
-    let page = dir.join("analysis.html");
-    fs::write(&page, page::render(analysed)?).with_context(|| super::refusal(dir))?;
-    Ok(page)
+    super::write(dir, "analysis", || page::render(analysed))
 }
