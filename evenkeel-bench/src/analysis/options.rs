@@ -65,7 +65,8 @@ pub(crate) struct Options {
     /// How effects combine
     #[arg(long, value_enum, default_value = "both")]
     pub(crate) model: Choice,
-    /// Two columns to compare; may be given several times [default: evenkeel with every other one]
+    /// Two columns to compare; may be given several times [default: the family's subject, mostly
+    /// evenkeel, with every other one]
     #[arg(long, value_name = "RUNTIME1,RUNTIME2", value_parser = pair)]
     pub(crate) contrast: Vec<Pair>,
     /// Also writes every table and picture into this folder, as analysis.html

@@ -89,7 +89,7 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
         lines.push(vec![row.name(), words::figure(ours), published.join("; "), mark]);
     }
     let mut note = format!(
-        "medians in ns, and the published ones in terms of ours: times beyond a factor of {ALIKE} have a reason. Ours are wall-clock time, the published ones processor time: \
+        "Medians in ns, and the published ones in terms of ours: times beyond a factor of {ALIKE} have a reason. Ours are wall-clock time, the published ones processor time: \
          both of a thread that does nothing else"
     );
     note.push_str(&reasons.note());

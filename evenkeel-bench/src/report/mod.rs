@@ -56,7 +56,8 @@ pub(crate) struct Session {
     pub(crate) started: String,
     /// The machine in one line: processor, cores, kernel.
     pub(crate) machine: String,
-    /// The commit of the source that this program was built from, as `git` said when it began.
+    /// The commit of the folder that this program was built in, as `git` said when the session
+    /// began: it is the program's own unless the folder has changed since.
     pub(crate) commit: String,
     /// Remarks for the reader, one sentence each.
     pub(crate) notes: Vec<String>,
@@ -83,7 +84,7 @@ impl Session {
     }
 }
 
-/// Returns the commit of the source that this program was built from, as `git` says it now.
+/// Returns the commit of the folder that this program was built in, as `git` says it now.
 fn commit() -> String {
     let told = Command::new("git")
         .args(["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty", "--abbrev=10"])

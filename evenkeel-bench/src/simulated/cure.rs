@@ -105,7 +105,7 @@ fn bar(rows: &[Row<'_>]) -> Option<Table> {
         heading: heading.map(str::to_owned).to_vec(),
         lines,
         note: format!(
-            "in how many of the programs and sizes, by {:.0} % intervals of the seeds{why}",
+            "In how many of the programs and sizes, by {:.0} % intervals of the seeds{why}",
             100.0 * CONFIDENCE
         ),
     })
@@ -266,7 +266,7 @@ fn beside_both(compared: &[Compared<'_>], why: &str) -> Table {
         heading,
         lines: of_rules.iter().map(|all| line(all)).collect(),
         note: format!(
-            "in how many of the programs and sizes a rule is better / worse / not told apart: its {:.0} % interval is wholly at or below \
+            "In how many of the programs and sizes a rule is better / worse / not told apart: its {:.0} % interval is wholly at or below \
              that of equal ones, wholly above, or neither. {verdict}. {}.{why}",
             100.0 * CONFIDENCE,
             words::capital(&worse.join("; "))
@@ -310,7 +310,7 @@ fn by_row(compared: &[Compared<'_>]) -> Table {
         heading: heading(&["rule", "program", "size"]),
         lines: compared.iter().map(line).collect(),
         note: format!(
-            "ratios of times, and differences in % of the execution time of one worker alone, with {:.0} % confidence intervals",
+            "Ratios of times, and differences in % of the execution time of one worker alone, with {:.0} % confidence intervals",
             100.0 * CONFIDENCE
         ),
     }

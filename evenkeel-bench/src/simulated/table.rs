@@ -184,7 +184,7 @@ fn ratios(rows: &[Row<'_>]) -> Table {
             line("all", size, &of);
         }
     }
-    let mut note = "how many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
+    let mut note = "How many times as long the first runs as the second, with 90 % confidence intervals; ~ the interval includes 1; all: \
         the geometric mean"
         .to_owned();
     note.extend(beside_cilk(rows).map(|sentence| format!("\n{sentence}")));

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum Effort {
     /// One short repeat: does everything work?
     Quick,
-    /// About five minutes on two cores.
+    /// About six minutes on two cores.
     Usual,
     /// The thesis's 15 repeats, and the experiments beside the five.
     Full,

@@ -4,7 +4,8 @@
 //! is behind if any of these peers is better, and ahead if it is better than all, by more than
 //! [chance](super::differ) explains. A peer with fewer runs cannot put the subject behind. Such a
 //! peer leaves the row uncompared, unless all its runs are worse than all of the subject's and
-//! another peer is nearer. The rule is the same in every family.
+//! another peer is nearer. A peer whose few runs did not complete leaves the row uncompared in any
+//! case: it may complete in the next one. The rule is the same in every family.
 
 use super::differ::differ;
 use super::enough::RUNS;
@@ -26,7 +27,8 @@ pub enum Standing {
 }
 
 /// The meaning of the question mark after a ratio.
-pub const DOUBT: &str = "?: it may be chance (rank-sum test beside each peer, 10 %)";
+pub const DOUBT: &str = "?: it may be chance (rank-sum test beside each peer, 10 %); equal: less than half a per cent \
+    apart, however sure";
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]

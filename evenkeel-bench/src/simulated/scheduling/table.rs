@@ -38,6 +38,9 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
 fn promise(records: &[Record]) -> String {
     let end = record::name(Experiment::End);
     let records: Vec<_> = records.iter().filter(|record| record.bench != end).collect();
+    if records.is_empty() {
+        return String::new();
+    }
     let late = records.iter().filter(|record| record.waited_us > record.allowed_us).count();
     let kept = if late == 0 { "kept" } else { "NOT KEPT" };
     format!(
@@ -73,10 +76,13 @@ fn growth(records: &[Record]) -> String {
             }
         }
     }
-    let mut text = format!(
-        "The powers of the number of workers by which the work of as many operations for each grows, many tasks: {}. A power of 1 is work that scales.\n",
-        all.join(", ")
-    );
+    let mut text = String::new();
+    if !all.is_empty() {
+        text.push_str(&format!(
+            "The powers of the number of workers by which the work of as many operations for each grows, many tasks: {}. A power of 1 is work that scales.\n",
+            all.join(", ")
+        ));
+    }
     if !at_many.is_empty() {
         text.push_str(&format!(
             "An operation of {MANY} workers beside that of one, times: {}. {}. Steps beside others have the prices that were timed beside a second worker, so what that \
@@ -187,5 +193,11 @@ mod tests {
         assert!(promise(std::slice::from_ref(&kept)).starts_with("The bound on waiting is kept:"));
         let told = promise(&[kept, late, end]);
         assert!(told.contains("NOT KEPT") && told.contains("in 1 of 2 rows"), "{told}");
+    }
+
+    #[test]
+    fn what_is_not_simulated_has_no_sentence() {
+        assert_eq!(promise(&[]) + &growth(&[]), "");
+        assert!(!render(&[], &[], None).contains(": ."));
     }
 }
