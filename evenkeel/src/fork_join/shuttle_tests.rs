@@ -4,7 +4,7 @@ use super::wait::{Meanwhile, wait};
 use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
 use crate::primitives::{Condvar, Mutex, atomic, lock, thread};
 use crate::processor::entered;
-use crate::processor::shared::Shared;
+use crate::processor::shared::{Phase, Shared};
 use crate::runtime::checked::check as check_handle;
 use crate::scheduler::shuttle_tests::{check, check_relieved, join as result_of, spawn};
 use crate::scheduler::{broadcast, errands};
@@ -366,4 +366,27 @@ fn tasks_run_beside_the_halves_of_one_that_keep_all_workers() {
         });
     });
     assert!(STOLEN.load(Ordering::Relaxed) > 0, "some schedules steal");
+}
+
+/// Jobs that workers spawn into the scope of a thread, which has the runtime drain.
+#[test]
+fn a_runtime_that_drains_is_not_over_while_workers_run_jobs_of_a_thread_s_scope() {
+    check_handle(2, |handle| {
+        let is_open = || {
+            // The owner runs its jobs itself once no worker comes for them.
+            assert!(worker_index().is_none() || handle.shared().phase() < Phase::Over);
+        };
+        handle.in_place_scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|scope| {
+                    scope.spawn(|scope| {
+                        shuttle::thread::yield_now();
+                        is_open();
+                        scope.spawn(|_| is_open());
+                    });
+                });
+            }
+            handle.shared().advance(Phase::Draining);
+        });
+    });
 }
