@@ -138,6 +138,9 @@ fn a_thief_finds_what_an_awake_processor_would_stay_awake_for() {
     assert!(!steal(&short, PATIENCE - 1));
     assert!(steal(&short, PATIENCE));
     assert!(steal(&short, SEARCH));
+    // A worker with sockets makes single rounds, between sleeps that it cancels.
+    assert!(before_sleep(&short));
+    assert!(steal(&short, waited(search_for(false, true), 0, PATIENCE)));
 }
 
 #[test]
