@@ -8,6 +8,7 @@
 //!
 //! In a box of the mailbox, under the mailbox's lock, made when it is first needed: most actors
 //! have none. It outlives the actor's value, so that witnesses are told however the actor ends.
+//! Futures that wait for the end lie beside that box, and need none.
 //!
 //! # What keeps actors alive
 //! A parent keeps its children alive. All other relations go by [peers](peer), which keep no actor

@@ -21,7 +21,7 @@ pub(crate) enum Witness {
     /// A watching actor.
     Actor(ActorId, Peer),
     /// A future.
-    Future(oneshot::Sender<ExitReason>),
+    Future(Joiner),
     /// The pending report of its supervisor, which has ended. Dropping the last share makes the
     /// report.
     Keeper(Arc<dyn Keeper>),
@@ -53,11 +53,55 @@ impl Witness {
     pub(crate) fn tell(self, of: ActorId, reason: &ExitReason) {
         match self {
             Self::Actor(_, peer) => peer.down(of, reason),
-            // A future that has been dropped is not told.
-            Self::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
+            Self::Future(joiner) => tell(joiner, reason),
             Self::Keeper(last) => drop(last),
         }
     }
+}
+
+/// The futures that wait for the end of one actor. Most actors that are waited for have one, which
+/// needs no list.
+#[derive(Debug, Default)]
+pub(crate) struct Joiners {
+    first: Option<Joiner>,
+    more: Vec<Joiner>,
+}
+
+/// The end at which a future is told.
+pub(crate) type Joiner = oneshot::Sender<ExitReason>;
+
+impl Joiners {
+    /// Adds a future. Returns those that have gone, for the caller to drop outside of the lock. The
+    /// search for them runs whenever the list is full, and leaves it half empty at least.
+    #[must_use]
+    pub(crate) fn add(&mut self, joiner: Joiner) -> Vec<Joiner> {
+        if self.first.as_ref().is_none_or(Joiner::is_closed) {
+            return self.first.replace(joiner).into_iter().collect();
+        }
+        let mut gone = Vec::new();
+        if self.more.len() == self.more.capacity() {
+            gone.extend(self.more.extract_if(.., |joiner| joiner.is_closed()));
+            self.more.reserve(self.more.len().max(4));
+        }
+        self.more.push(joiner);
+        gone
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Tells each future that its actor has ended.
+    pub(crate) fn tell(self, reason: &ExitReason) {
+        for joiner in self.first.into_iter().chain(self.more) {
+            tell(joiner, reason);
+        }
+    }
+}
+
+/// Tells a future, unless it has been dropped.
+fn tell(joiner: Joiner, reason: &ExitReason) {
+    contain(|| drop(joiner.send(reason.clone())));
 }
 
 /// The witnesses of one actor.
@@ -159,5 +203,22 @@ mod tests {
         assert!(witnesses.all.len() < 64, "{}", witnesses.all.len());
         let told = witnesses.take().into_iter().filter(|witness| !witness.is_gone());
         assert_eq!(told.count(), kept.len());
+    }
+
+    #[test]
+    fn futures_that_have_gone_make_room() {
+        let (mut joiners, mut kept) = (Joiners::default(), Vec::new());
+        for n in 0..10_000 {
+            let (joiner, receiver) = oneshot::channel();
+            drop(joiners.add(joiner));
+            if n % 1_000 == 0 {
+                kept.push(receiver);
+            }
+        }
+        assert!(joiners.more.len() < 64, "{}", joiners.more.len());
+        joiners.tell(&ExitReason::Normal);
+        for receiver in &mut kept {
+            assert!(matches!(receiver.close(), Some(ExitReason::Normal)));
+        }
     }
 }

@@ -25,7 +25,7 @@
 
 use crate::kin::Kin;
 use crate::kin::peer::Peer;
-use crate::kin::witness::{Keeper, Witness};
+use crate::kin::witness::{Joiners, Keeper, Witness};
 use crate::mailbox::{Left, Mailbox};
 use crate::primitives::Mutex;
 use crate::system::counters::Count;
@@ -51,8 +51,9 @@ use std::sync::{Arc, PoisonError};
 pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
     let called = Called::of(own);
     // SAFETY: the caller's promise.
-    if unsafe { own.close_empty(&reason) } {
+    if let Some(joiners) = unsafe { own.close_quietly(&reason) } {
         trace::stopped::<A>(own, &called, &reason);
+        joiners.tell(&reason);
         return;
     }
     // SAFETY: the caller's promise.
@@ -69,7 +70,8 @@ fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     }
 }
 
-/// As [`end`], for an actor that leaves something behind, did not end in order, or has a name.
+/// As [`end`], for an actor that leaves something behind, did not end in order, or has a name or
+/// relations with other actors.
 ///
 /// # Safety
 /// As [`end`].
@@ -114,6 +116,7 @@ struct Told {
     /// The supervisor, and the index of its child.
     supervisor: Option<(Peer, usize)>,
     waiting: Vec<Witness>,
+    joiners: Joiners,
 }
 
 impl<M: Send + 'static> Last<M> {
@@ -121,19 +124,21 @@ impl<M: Send + 'static> Last<M> {
     fn say(&mut self) -> Vec<Arc<dyn Keeper>> {
         let Some(own) = self.own.take() else { return Vec::new() };
         let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Told { supervisor, mut waiting } = mem::take(told);
+        let Told { supervisor, mut waiting, joiners } = mem::take(told);
         if let Some((supervisor, index)) = supervisor {
             supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
         }
-        waiting.extend(own.has_told());
-        let (actors, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
+        let (late, late_joiners) = own.has_told();
+        waiting.extend(late);
         let mut above = Vec::new();
-        for witness in actors.into_iter().chain(others) {
+        for witness in waiting {
             match witness {
                 Witness::Keeper(keeper) => above.push(keeper),
                 witness => witness.tell(own.id(), &self.reason),
             }
         }
+        joiners.tell(&self.reason);
+        late_joiners.tell(&self.reason);
         above
     }
 }
@@ -192,14 +197,14 @@ fn tell<A, M: Send + 'static>(
     if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
         report::<A, M>(own, name, called, reason.clone());
     }
-    if let Some(kin) = kin {
-        let told = tell_kin(id, *kin, &reason);
-        *last.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
-    }
+    let told = kin.map(|kin| tell_kin(id, *kin, &reason)).unwrap_or_default();
+    let joiners = mem::take(&mut left.joiners);
+    *last.told.lock().unwrap_or_else(PoisonError::into_inner) = Told { joiners, ..told };
     contain(|| drop(left));
 }
 
-/// Tells links, watching actors and the parent. Returns the joiners, which are told last.
+/// Tells links, watching actors and the parent. Returns the supervisor and the shares of ends
+/// above, which are told last.
 fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
     for (_, peer) in mem::take(&mut kin.links) {
         peer.exit(id, reason, None);
@@ -213,7 +218,7 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
         parent.child_ended(number, id, reason);
     }
     let supervisor = kin.post.take().and_then(|post| post.supervisor);
-    Told { supervisor, waiting }
+    Told { supervisor, waiting, joiners: Joiners::default() }
 }
 
 /// Drops each message separately: a panicking destructor does not prevent the drop of the others.

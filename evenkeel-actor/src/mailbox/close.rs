@@ -3,17 +3,19 @@
 
 #![allow(unsafe_code, reason = "the remaining messages are taken out for the actor")]
 
+use super::ring::Ring;
 use super::shared::{Door, Rest};
 use super::timers::Timers;
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING};
 use crate::kin::Kin;
 use crate::kin::order::Order;
-use crate::kin::witness::Witness;
+use crate::kin::witness::{Joiners, Witness};
 use crate::system::counters::Count;
 use crate::trace::open;
 use crate::words::exit::ExitReason;
 use evenkeel::internal::{detect, wake_all};
 use std::collections::VecDeque;
+use std::mem::{replace, take};
 use std::sync::atomic::Ordering;
 
 /// What an actor leaves behind.
@@ -24,15 +26,20 @@ pub(crate) struct Left<M: 'static> {
     /// The timers that have not fired for the last time.
     pub(crate) timers: Option<Box<Timers<M>>>,
     pub(crate) kin: Option<Box<Kin>>,
+    /// The futures that wait for the end.
+    pub(crate) joiners: Joiners,
     pub(crate) reason: ExitReason,
     /// The remaining orders, which are only dropped.
     _orders: VecDeque<Order>,
 }
 
 impl<M: 'static> Left<M> {
-    /// Returns whether the actor left nothing that concerns other actors.
+    /// Returns whether the actor left nothing that concerns others.
     pub(crate) fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.timers.is_none() && self.kin.is_none()
+        self.messages.is_empty()
+            && self.timers.is_none()
+            && self.kin.is_none()
+            && self.joiners.is_empty()
     }
 }
 
@@ -85,25 +92,26 @@ impl<M: Send + 'static> Mailbox<M> {
         self.has(KNOWN)
     }
 
-    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much, and
-    /// has no name: the most common end. Counts the end in the same step. Otherwise returns false
-    /// and changes nothing.
+    /// Closes the mailbox of an actor that ends in order, has nothing left, no relations with other
+    /// actors, and no name: the most common end. Counts the end in the same step, and returns the
+    /// futures that wait for it, for the caller to tell. Otherwise returns none and changes
+    /// nothing.
     ///
     /// # Safety
-    /// The caller is the actor, and does not use its receiver after this returns true.
+    /// The caller is the actor, and does not use its receiver after this has closed the mailbox.
     #[inline]
-    pub(crate) unsafe fn close_empty(&self, reason: &ExitReason) -> bool {
+    pub(crate) unsafe fn close_quietly(&self, reason: &ExitReason) -> Option<Joiners> {
         let door = match reason {
             ExitReason::Normal => Door::Normal,
             ExitReason::Unreferenced => Door::Unreferenced,
-            _ => return false,
+            _ => return None,
         };
         // SAFETY: the caller is the actor.
         let batch = unsafe { &*self.batch.get() };
         let mut shared = self.shared.lock();
-        let is_known = self.has(KNOWN);
-        if shared.rest.is_some() || !self.slots.is_empty() || !batch.is_empty() || is_known {
-            return false;
+        let is_quiet = shared.rest.as_ref().is_none_or(|rest| rest.is_quiet());
+        if !is_quiet || !self.slots.is_empty() || !batch.is_empty() || self.has(KNOWN) {
+            return None;
         }
         shared.berth.close();
         detect::closed((&raw const *self).cast());
@@ -111,30 +119,50 @@ impl<M: Send + 'static> Mailbox<M> {
         self.forget_flags();
         // A thread that sees the end also sees its count.
         self.system.counters().add(Count::Ended, 1);
-        true
+        // The places of the queue are freed outside of the lock; the counts stay.
+        let (joiners, _places) = match &mut shared.rest {
+            Some(rest) => (take(&mut rest.joiners), replace(&mut rest.queue, Ring::new())),
+            None => (Joiners::default(), Ring::new()),
+        };
+        drop(shared);
+        Some(joiners)
     }
 
-    /// Registers a witness of the end. Returns the witnesses that
-    /// [`Witnesses::add`](crate::kin::witness::Witnesses::add) returns, for the caller to drop.
+    /// Registers a witness of the end.
     ///
     /// # Errors
     /// Returns the reason if the actor has ended and all other witnesses have been told.
-    pub(crate) fn witness(&self, witness: Witness) -> Result<Vec<Witness>, ExitReason> {
+    pub(crate) fn witness(&self, witness: Witness) -> Result<(), ExitReason> {
         let mut shared = self.shared.lock();
         if shared.berth.is_closed() && !self.has(TELLING) {
             return Err(shared.outcome());
         }
-        Ok(shared.rest().kin.get_or_insert_default().witnesses.add(witness))
+        let rest = shared.rest();
+        // Those that have gone are dropped outside of the lock.
+        match witness {
+            Witness::Future(joiner) => {
+                let gone = rest.joiners.add(joiner);
+                drop(shared);
+                drop(gone);
+            }
+            witness => {
+                let gone = rest.kin.get_or_insert_default().witnesses.add(witness);
+                drop(shared);
+                drop(gone);
+            }
+        }
+        Ok(())
     }
 
     /// Completes the end that [`close`](Self::close) has begun, when all witnesses have been told.
     /// Returns those that have registered meanwhile.
-    pub(crate) fn has_told(&self) -> Vec<Witness> {
+    pub(crate) fn has_told(&self) -> (Vec<Witness>, Joiners) {
         let mut shared = self.shared.lock();
         self.set(TELLING, false);
-        let kin = shared.rest.as_mut().and_then(|rest| rest.kin.take());
+        let Some(rest) = &mut shared.rest else { return Default::default() };
+        let (kin, joiners) = (rest.kin.take(), take(&mut rest.joiners));
         drop(shared);
-        kin.map(|mut kin| kin.witnesses.take()).unwrap_or_default()
+        (kin.map(|mut kin| kin.witnesses.take()).unwrap_or_default(), joiners)
     }
 
     /// Clears all flags except for those that are read after the end. The caller holds the lock.
@@ -165,7 +193,7 @@ impl<M: Send + 'static> Mailbox<M> {
         // The counts stay in the mailbox.
         let mut rest = shared.rest.as_deref_mut().map(|rest| {
             let Rest { counts, received, .. } = *rest;
-            std::mem::replace(rest, Rest { counts, received, ..Rest::default() })
+            replace(rest, Rest { counts, received, ..Rest::default() })
         });
         let kin = rest.as_mut().and_then(|rest| rest.kin.take());
         if let (ExitReason::Killed, Some(verdict)) =
@@ -180,13 +208,14 @@ impl<M: Send + 'static> Mailbox<M> {
         self.forget_flags();
         self.set(TELLING, true);
         drop(shared);
-        let (mut orders, mut timers) = (VecDeque::new(), None);
+        let (mut orders, mut timers, mut joiners) = (VecDeque::new(), None, Joiners::default());
         if let Some(mut rest) = rest {
             messages.extend(std::iter::from_fn(|| rest.queue.pop().map(open)));
-            wake_all(std::mem::take(&mut rest.waiting).dissolve());
-            orders = std::mem::take(&mut rest.orders);
+            wake_all(take(&mut rest.waiting).dissolve());
+            orders = take(&mut rest.orders);
             timers = rest.timers.take();
+            joiners = take(&mut rest.joiners);
         }
-        Left { messages, timers, kin, reason, _orders: orders }
+        Left { messages, timers, kin, joiners, reason, _orders: orders }
     }
 }

@@ -6,6 +6,7 @@ use super::timers::Timers;
 use super::waiting::Waiting;
 use crate::kin::Kin;
 use crate::kin::order::Order;
+use crate::kin::witness::Joiners;
 use crate::trace::Parcel;
 use crate::words::exit::ExitReason;
 use evenkeel::internal::Berth;
@@ -32,6 +33,8 @@ pub(super) struct Rest<M: 'static> {
     pub(super) waiting: Waiting,
     pub(super) orders: VecDeque<Order>,
     pub(super) kin: Option<Box<Kin>>,
+    /// The futures that wait for the actor's end.
+    pub(super) joiners: Joiners,
     /// The reason of the actor's end, if [`Door`] does not hold it.
     pub(super) reason: Option<ExitReason>,
     /// The number of messages that have come into the queue, from a timer, or back from a stash.
@@ -76,6 +79,7 @@ impl<M: Send + 'static> Default for Rest<M> {
             waiting: Waiting::default(),
             orders: VecDeque::new(),
             kin: None,
+            joiners: Joiners::default(),
             reason: None,
             received: 0,
             timers: None,
@@ -92,6 +96,16 @@ impl<M: 'static> Rest<M> {
     #[inline(always)]
     pub(super) fn has_room(&self, room: u32) -> bool {
         self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
+    }
+
+    /// Returns whether nothing here concerns others if the actor ends now, but for futures that
+    /// wait for that.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.kin.is_none()
+            && self.timers.is_none()
+            && self.queue.is_empty()
+            && self.orders.is_empty()
+            && self.waiting.is_over()
     }
 
     /// Returns whether the actor has orders or timers to look at before its messages.

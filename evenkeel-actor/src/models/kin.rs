@@ -166,3 +166,47 @@ fn shuttle_a_waiter_for_an_end_hears_of_it_after_the_observer() {
         );
     });
 }
+
+/// Waits for messages, and has nothing to do with other actors.
+struct Idles;
+
+impl Actor for Idles {
+    type Message = ();
+
+    async fn handle(&mut self, (): (), _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+/// Two futures wait, and a third comes, while the actor ends for a reason that `ends` gives it.
+fn waits_for_a_quiet_end(handle: &Handle, ends: fn(ActorRef<()>)) {
+    let system = System::new();
+    let actor = spawn_in(handle, system, Idles);
+    // They keep no reference.
+    let (one, other) = (actor.stopped(), actor.stopped());
+    let waits = move |stopped: crate::Stopped| async move {
+        let reason = stopped.await;
+        assert!(matches!(reason, ExitReason::Normal | ExitReason::Unreferenced));
+        assert_eq!(system.metrics().ended, 1, "it is counted first");
+    };
+    let comes = actor.clone();
+    at_once(
+        handle,
+        [
+            Box::pin(waits(one)),
+            Box::pin(async move { ends(actor) }),
+            Box::pin(async move {
+                let late = comes.stopped();
+                drop(comes);
+                waits(late).await;
+            }),
+            Box::pin(waits(other)),
+        ],
+    );
+}
+
+#[test]
+fn shuttle_waiters_for_a_quiet_end_hear_of_it_once_it_is_counted() {
+    check(2, |handle| waits_for_a_quiet_end(handle, drop));
+    check(2, |handle| waits_for_a_quiet_end(handle, |actor| actor.stop()));
+}

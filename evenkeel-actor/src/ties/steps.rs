@@ -24,7 +24,7 @@ pub(crate) fn watch<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
     witness: Witness,
 ) -> Result<(), ExitReason> {
-    to.witness(witness).map(drop)
+    to.witness(witness)
 }
 
 pub(crate) fn unwatch<M: Send + 'static>(to: &Public<Mailbox<M>>, by: ActorId) {
