@@ -69,7 +69,7 @@ fn on_workers<F: Future<Output = ()> + Send + 'static>(
 /// Memory that a process, or a test harness, keeps for ever. An estimate.
 const ASIDE: usize = 256 << 10;
 
-/// Memory that two workers keep after a million actors: at most 1.25 MiB of blocks each, and queues
+/// Memory that two workers keep after a million actors: at most 3.25 MiB of blocks each, and queues
 /// and tables with capacity for all tasks that were ready or present at once. An estimate.
 const CACHES: usize = 48 << 20;
 

@@ -49,14 +49,22 @@ pub(crate) struct Birth {
 /// Two cache lines: processors fetch them in pairs.
 const LINES: usize = 128;
 
-/// A worker keeps blocks of 1 to `SIZES` times [`LINES`] bytes: tasks of half a kilobyte at most.
-/// An estimate of what most tasks need; no benchmark sets it.
-const SIZES: usize = 4;
+/// A worker keeps blocks of 1 to `SIZES` times [`LINES`] bytes: tasks of a kilobyte at most. A task
+/// that waits for a channel inside of a loop, or an actor that does so in a handler, has half a
+/// kilobyte or more. An estimate of what most tasks need; no benchmark sets it.
+const SIZES: usize = 8;
 
-/// Blocks of each size that a worker keeps: as many as a processor has [padded
-/// tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB
-/// for the largest size, 1.25 MiB per worker over all sizes.
+/// Blocks of each size that a worker keeps at most: as many as a processor has [padded
+/// tasks](crate::policy::placement::PADDED), beyond which its tasks are compact.
 const KEPT: usize = 1_024;
+
+/// Bytes of each size that a worker keeps at most: 3.25 MiB over all sizes. As many as [`KEPT`]
+/// blocks of half a kilobyte; no benchmark sets it.
+const KEPT_BYTES: usize = 512 << 10;
+
+/// Bytes of each size that a thread outside keeps at most: as many as a [group](GROUP) of blocks of
+/// half a kilobyte has, 50 KiB over all sizes. An estimate; no benchmark sets it.
+const OUTSIDE_BYTES: usize = 8 << 10;
 
 /// A thread without a free block allocates this many. An estimate: enough to be out of order, and 2
 /// KiB of small tasks; no benchmark sets it.
@@ -92,6 +100,13 @@ impl Size {
         Self(if kept { Some(index - 1) } else { None })
     }
 
+    /// The number of blocks with this index that are kept where there is room for `bytes`, and for
+    /// `blocks` blocks.
+    const fn most(index: usize, bytes: usize, blocks: usize) -> usize {
+        let fit = bytes / ((index + 1) * LINES);
+        if fit < blocks { fit } else { blocks }
+    }
+
     /// The layout of the kept blocks with this index.
     fn layout(index: usize) -> Layout {
         let layout = Layout::from_size_align((index + 1) * LINES, LINES);
@@ -105,8 +120,8 @@ pub(crate) struct Blocks([Vec<NonNull<u8>>; SIZES]);
 
 thread_local! {
     /// The blocks of a thread outside, and those that it had when it was inside last: less than a
-    /// [group](GROUP) of each size, 19 KiB at most. What it frees itself goes to the allocator:
-    /// many threads end tasks, and few make some.
+    /// [group](GROUP) of each size, and [few bytes](OUTSIDE_BYTES). What it frees itself goes to
+    /// the allocator: many threads end tasks, and few make some.
     static OUTSIDE: RefCell<Blocks> = const { RefCell::new(Blocks([const { Vec::new() }; SIZES])) };
 }
 
@@ -124,7 +139,7 @@ impl Blocks {
 
     /// Leaves blocks, as many as a thread outside keeps, with the calling thread.
     pub(crate) fn leave_outside(mut self) {
-        self.shrink_to(GROUP - 1);
+        self.shrink_to(OUTSIDE_BYTES, GROUP - 1);
         // A thread that ends has nowhere to keep them; they are freed.
         let _ = OUTSIDE.try_with(|blocks| blocks.replace(self));
     }
@@ -145,9 +160,10 @@ impl Blocks {
         self.0[index].extend((0..GROUP).map(|height| blocks[place(height)]));
     }
 
-    /// Frees blocks, until there are `most` of each size.
-    fn shrink_to(&mut self, most: usize) {
+    /// Frees blocks, until there are `bytes` and `blocks` blocks of each size at most.
+    fn shrink_to(&mut self, bytes: usize, blocks: usize) {
         for (index, kept) in self.0.iter_mut().enumerate() {
+            let most = Size::most(index, bytes, blocks);
             for block in kept.drain(most.min(kept.len())..) {
                 // SAFETY: each block here is padded, of this layout, and not in use.
                 unsafe { free(block, Size::layout(index), Room::Padded) };
@@ -164,7 +180,7 @@ impl Blocks {
     pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, size: Size) -> bool {
         let Some(index) = size.0 else { return false };
         let kept = &mut self.0[index];
-        let room = kept.len() < KEPT;
+        let room = kept.len() < Size::most(index, KEPT_BYTES, KEPT);
         if room {
             kept.push(block);
         }
@@ -174,7 +190,7 @@ impl Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        self.shrink_to(0);
+        self.shrink_to(0, 0);
     }
 }
 
@@ -257,8 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn the_larger_blocks_are_the_fewer_are_kept() {
+        let bytes = |most: fn(usize) -> usize| -> usize {
+            (0..SIZES).map(|index| most(index) * Size::layout(index).size()).sum()
+        };
+        let worker = |index| Size::most(index, KEPT_BYTES, KEPT);
+        let outside = |index| Size::most(index, OUTSIDE_BYTES, GROUP - 1);
+        assert_eq!([worker(0), worker(3), worker(7)], [KEPT, KEPT, KEPT / 2]);
+        assert_eq!([outside(0), outside(3), outside(7)], [GROUP - 1, GROUP - 1, GROUP / 2]);
+        assert!(bytes(worker) <= 13 << 18, "3.25 MiB, not {}", bytes(worker));
+        assert!(bytes(outside) <= 50 << 10, "50 KiB, not {}", bytes(outside));
+    }
+
+    #[test]
     fn large_blocks_are_not_kept() {
-        let task = Layout::new::<[u64; 100]>();
+        let task = Layout::new::<[u64; 200]>();
         let mut blocks = Blocks::default();
         assert_eq!(blocks.take(Size::of(task)), None);
         let block = allocate(task, Room::Padded);
