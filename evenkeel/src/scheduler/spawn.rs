@@ -55,7 +55,9 @@ pub(crate) fn on<R>(shared: &Arc<Shared>, make: impl FnOnce(Birth) -> (Runnable,
 fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let shared = context.shared();
     let me = context.seat.me();
-    let room = room(context.seat.registered_count());
+    // The registry has the same number, under the queue's lock, which is a fence while a thief
+    // searches.
+    let room = room(context.counters().registered() as usize);
     let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
     let (task, handle) = make(birth);
     if shared.phase() >= Phase::Aborting {
