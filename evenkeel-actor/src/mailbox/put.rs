@@ -38,15 +38,17 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
         let message = seal(message);
-        let message = if self.has(QUEUE) || shared.crowded {
-            message
-        } else {
-            // SAFETY: the caller holds the lock.
-            match unsafe { self.slots.put(message) } {
-                Ok(()) => return Put::Done,
-                Err(message) => message,
-            }
-        };
+        // By value, and not by a closure or a reference: the lock is held, and the message must not
+        // be fetched from its sender's memory meanwhile. With two workers that send to one actor,
+        // a message by reference took a quarter longer in `evenkeel-bench run --bench fanin`.
+        if !self.has(QUEUE)
+            && !shared.crowded
+            && let Some(number) = self.slots.room()
+        {
+            // SAFETY: the caller holds the lock, and has since there was room.
+            unsafe { self.slots.put_at(number, message) };
+            return Put::Done;
+        }
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
             // Inline, so that the message does not go through memory once more: 4 of 19 ns per

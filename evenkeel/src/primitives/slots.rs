@@ -120,18 +120,35 @@ impl<T> Slots<T> {
     /// The caller holds the lock.
     #[inline(always)]
     pub unsafe fn put(&self, value: T) -> Result<(), T> {
+        let Some(number) = self.room() else { return Err(value) };
+        // SAFETY: the caller holds the lock, as it did while there was room.
+        unsafe { self.put_at(number, value) };
+        Ok(())
+    }
+
+    /// Returns the number of the next value, if there is room for it. A holder of the lock that
+    /// asks first may [put](Self::put_at) the value without giving it away before: a value that may
+    /// come back is copied to the stack once more.
+    #[must_use]
+    #[inline(always)]
+    pub fn room(&self) -> Option<u32> {
         let tail = self.tail.load(Ordering::Relaxed);
         let head = self.head.load(edge(Edge::SlotsRoom, Ordering::Acquire));
-        if tail.wrapping_sub(head) >= Self::PLACES {
-            return Err(value);
-        }
-        self.with_place(tail, |place| {
+        (tail.wrapping_sub(head) < Self::PLACES).then_some(tail)
+    }
+
+    /// Puts value `number` in.
+    ///
+    /// # Safety
+    /// The caller holds the lock, and [`room`](Self::room) has returned `number` under this hold.
+    #[inline(always)]
+    pub unsafe fn put_at(&self, number: u32, value: T) {
+        self.with_place(number, |place| {
             // SAFETY: there is room, so the place exists; its former value has been taken, and only
             // the holder of the lock writes it.
             unsafe { place.write(value) }
         });
-        self.tail.store(tail.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
-        Ok(())
+        self.tail.store(number.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
     }
 
     /// Takes the oldest value.
