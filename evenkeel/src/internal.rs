@@ -25,6 +25,30 @@ pub mod detect {
 
 use crate::primitives::clock;
 use crate::processor::entered;
+use crate::time::{Instant, Sleep};
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Returns the deadline of a [`sleep`](crate::time::sleep()) of `duration` that begins now.
+#[must_use]
+#[inline]
+pub fn deadline(duration: Duration) -> Instant {
+    Instant::in_at_least(duration)
+}
+
+/// Does the same; none outside of any runtime, where no sleep can be polled.
+#[must_use]
+#[inline]
+pub fn deadline_here(duration: Duration) -> Option<Instant> {
+    Instant::in_runtime(duration)
+}
+
+/// Cancels a sleep whose memory is to be used again: [reset](Sleep::reset) it before it is polled.
+/// It keeps no waker, and nothing of its runtime. That is a drop, without making a new one.
+#[inline]
+pub fn cancel(sleep: Pin<&mut Sleep>) {
+    sleep.cancel();
+}
 
 /// Returns the machine's clock in nanoseconds, read cheaply where the caller is a worker: up to 5
 /// µs ahead, never behind.

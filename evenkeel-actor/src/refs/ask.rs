@@ -378,9 +378,11 @@ impl<'a, M: Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     ///     assert_eq!(silent.len(), 1);
     /// });
     /// ```
-    pub fn timeout(mut self, duration: Duration) -> Self {
-        self.limit = Limit::after(duration);
-        self
+    #[inline]
+    pub fn timeout(self, duration: Duration) -> Self {
+        // Not by an assignment: the drop of the old limit, by a call, would keep all of this in
+        // memory.
+        Self { limit: Limit::after(duration), ..self }
     }
 
     /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). If a task that
@@ -410,9 +412,9 @@ impl<'a, M: Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
     ///     assert_eq!(spawn(Slow).ask(|reply| reply).no_timeout().await, Ok(7));
     /// });
     /// ```
-    pub fn no_timeout(mut self) -> Self {
-        self.limit = Limit::None;
-        self
+    #[inline]
+    pub fn no_timeout(self) -> Self {
+        Self { limit: Limit::None, ..self }
     }
 }
 

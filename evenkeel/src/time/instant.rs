@@ -66,17 +66,31 @@ impl Instant {
     /// Returns the end of a wait of `duration` that begins at this call. It is never too early, and
     /// too late by [5 µs](crate::primitives::ahead) at most.
     #[inline(always)]
-    pub(super) fn in_at_least(duration: Duration) -> Self {
-        // A wait as short as a tick is worth reading the exact time.
-        if duration > SHORT {
-            let here = entered::at_home(|context| {
-                context.map(|context| context.shared().clock.at(context.ahead.now()))
-            });
-            if let Some(here) = here {
-                return Self::of(here).after(duration);
-            }
+    pub(crate) fn in_at_least(duration: Duration) -> Self {
+        Self::on_worker(duration).unwrap_or_else(|| Self::now().after(duration))
+    }
+
+    /// Returns the end of such a wait, unless the caller is outside of any runtime, where no timer
+    /// can be armed.
+    #[inline(always)]
+    pub(crate) fn in_runtime(duration: Duration) -> Option<Self> {
+        Self::on_worker(duration).or_else(|| {
+            let is_inside = current::with(|shared| shared.is_some());
+            is_inside.then(|| Self::now().after(duration))
+        })
+    }
+
+    /// Returns the end of such a wait on a worker that has entered no other runtime. None also for
+    /// a wait as short as a tick, which is worth reading the exact time.
+    #[inline(always)]
+    fn on_worker(duration: Duration) -> Option<Self> {
+        if duration <= SHORT {
+            return None;
         }
-        Self::now().after(duration)
+        let here = entered::at_home(|context| {
+            context.map(|context| context.shared().clock.at(context.ahead.now()))
+        });
+        Some(Self::of(here?).after(duration))
     }
 
     /// The instant `nanos` nanoseconds after the process began to count.

@@ -173,6 +173,14 @@ impl Sleep {
         }
     }
 
+    /// Takes it out of its wheel, and drops the waker of the task that waits for it: it keeps
+    /// nothing of its runtime. It is [reset](Self::reset) before it is polled again.
+    #[inline]
+    pub(crate) fn cancel(self: Pin<&mut Self>) {
+        drop(self.disarm());
+        self.entry.set_idle();
+    }
+
     /// Polls it as the limit of a future that was polled just before. `had_slice` is whether this
     /// poll of the task had any of its slice left for that one. If not, the future may have
     /// yielded, and comes first once more.

@@ -16,9 +16,8 @@
 //! the question was asked here.
 
 use crate::system::System;
-use evenkeel::Handle;
-use evenkeel::internal::running;
-use evenkeel::time::{Instant, Sleep, sleep, sleep_until};
+use evenkeel::internal::{cancel, deadline, deadline_here};
+use evenkeel::time::{Instant, Sleep, sleep_until};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -52,7 +51,7 @@ pub(super) enum Limit {
 impl Limit {
     /// A limit of `duration`, counted from this call.
     pub(super) fn after(duration: Duration) -> Self {
-        Self::At(sleep(duration).deadline())
+        Self::At(deadline(duration))
     }
 
     /// Returns whether this is the system's limit, with its timer armed.
@@ -75,12 +74,9 @@ impl Limit {
                 &mut Self::At(deadline) => *self = Self::Own(Timer::new(deadline)),
                 Self::OfSystem => {
                     // Without a runtime there are no timers.
-                    let has_timers = running().is_some() || Handle::try_current().is_some();
-                    *self = match system().ask_limit() {
-                        Some(limit) if has_timers => {
-                            Self::Default(Timer::new(sleep(limit).deadline()))
-                        }
-                        _ => Self::None,
+                    *self = match system().ask_limit().and_then(deadline_here) {
+                        Some(deadline) => Self::Default(Timer::new(deadline)),
+                        None => Self::None,
                     };
                 }
             }
@@ -117,10 +113,9 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         let Some(mut sleep) = self.sleep.take() else { return };
-        // The drop of the old value takes the timer out of its wheel, and drops the asker's waker:
-        // a reset would arm it for the asker anew. That wheel's runtime may end before the box is
+        // A reset would arm it for the asker anew. The wheel's runtime may end before the box is
         // reused.
-        sleep.set(sleep_until(sleep.deadline()));
+        cancel(sleep.as_mut());
         // If the thread's locals are destroyed, the box is freed.
         let _ = TIMERS.try_with(|timers| {
             let mut timers = timers.borrow_mut();
