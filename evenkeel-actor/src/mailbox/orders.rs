@@ -17,7 +17,7 @@ impl<M: Send + 'static> Mailbox<M> {
         let mut mailbox = Self::new(settings, system);
         let flags = if kin.post.is_some() { POST | DUE } else { 0 };
         *mailbox.flags.get_mut() |= flags;
-        mailbox.shared.lock().rest().kin = Some(Box::new(kin));
+        mailbox.shared.get_mut().rest().kin = Some(Box::new(kin));
         mailbox
     }
 

@@ -52,6 +52,13 @@ impl<T> SpinLock<T> {
         }
     }
 
+    /// Returns the value of a lock that no other thread has.
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut T {
+        // SAFETY: the exclusive borrow of the lock rules out another one of the value.
+        self.value.with_mut(|value| unsafe { &mut *value })
+    }
+
     /// Takes the lock.
     #[inline]
     pub fn lock(&self) -> SpinGuard<'_, T> {
