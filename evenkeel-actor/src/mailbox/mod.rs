@@ -14,9 +14,13 @@
 //! # Invariants
 //! While the queue has messages the flag `QUEUE` is set, and senders put nothing into the slots.
 //! Only the actor clears it, under the lock, when the slots are empty and it takes the queue.
-//! `ORDERS` is set while there are orders, or a timer of the actor has rung. Both flags are set
-//! under the lock. The actor reads them under the lock before it parks ([`Part::after_poll`]), so
-//! it parks only when it has nothing to do.
+//! `ORDERS` is set while orders are queued, or a timer of the actor has rung. `DRAIN` and `STOP`
+//! are orders themselves, which need no memory, and are older than all that are queued. An order to
+//! stop becomes one of them if no order is queued, and the actor has no relations with others:
+//! supervisors, wards and parents look through the queue. `DRAIN` is older than `STOP`, as an order
+//! to drain changes nothing after one to stop. All of these are set under the lock. The actor reads
+//! them under the lock before it parks ([`Part::after_poll`]), so it parks only when it has nothing
+//! to do.
 //!
 //! # Room
 //! The messages in slots and queue count against the capacity; the batch and orders do not. A
@@ -129,6 +133,13 @@ const MEASURED: u16 = 1_024;
 const APART: u16 = 2_048;
 /// The mailbox is closed, and the life is telling others of the end.
 const TELLING: u16 = 4_096;
+/// The actor is ordered to stop after the present message, and has not taken this order yet.
+const STOP: u16 = 8_192;
+/// The actor is ordered to stop after the messages that are there, and has not taken this order
+/// yet.
+const DRAIN: u16 = 16_384;
+/// There is something to do before messages.
+const ORDERED: u16 = ORDERS | STOP | DRAIN;
 
 /// In this order the header of the task and the fields under the lock share a cache line. The other
 /// fields that senders and actor share lie in the next.
@@ -210,7 +221,7 @@ impl<M: 'static> Part for Mailbox<M> {
         }
         self.parks.store(false, Ordering::Relaxed);
         let mut shared = self.shared.lock();
-        if !self.slots.is_empty() || self.has(QUEUE | ORDERS | DUE) {
+        if !self.slots.is_empty() || self.has(QUEUE | ORDERED | DUE) {
             return After::Again;
         }
         // Places that are only promised bring the actor a message, and do not keep it from parking.

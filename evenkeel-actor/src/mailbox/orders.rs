@@ -1,9 +1,9 @@
 //! Orders, timers that ring, and the actor's relations with others, all of which come before
 //! messages.
 
-use super::shared::Shared;
+use super::shared::{Rest, Shared};
 use super::timers::Timers;
-use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave};
+use super::{CHILDREN, DRAIN, DUE, Mailbox, ORDERS, POST, STOP, Settings, TIMED, leave};
 use crate::kin::Kin;
 use crate::kin::order::Order;
 use crate::system::System;
@@ -71,6 +71,21 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     let mut shared = to.shared.lock();
     if shared.berth.is_closed() {
         return false;
+    }
+    // The order as a flag, and the flags beside which it changes nothing.
+    let (flag, beside) = match order {
+        Order::Stop => (STOP, STOP),
+        Order::Drain => (DRAIN, DRAIN | STOP),
+        _ => (0, 0),
+    };
+    if to.has(beside) {
+        return true;
+    }
+    let is_first = |rest: &Rest<M>| rest.orders.is_empty() && rest.kin.is_none();
+    if flag != 0 && shared.rest.as_deref().is_none_or(is_first) {
+        to.set(flag, true);
+        leave(to, shared);
+        return true;
     }
     let rest = shared.rest();
     // Another node may repeat them without an end, and an actor looks between two messages.

@@ -6,7 +6,7 @@ use super::orders::note;
 use super::ring::Ring;
 use super::shared::Rest;
 use super::timers::{Taken, Timers};
-use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
+use super::{DRAIN, DRAINS, Mailbox, ORDERED, ORDERS, QUEUE, STOP, TIMED, WAITING};
 use crate::kin::order::{News, Order};
 use crate::trace::{Parcel, seal};
 use evenkeel::internal::{Own, wake_all};
@@ -58,7 +58,7 @@ impl<M: Send + 'static> Receiver<M> {
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let flags = self.0.flags.load(Ordering::Relaxed);
-        if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERS) != 0 {
+        if !self.0.slots.is_empty() || !self.batch().is_empty() || flags & (QUEUE | ORDERED) != 0 {
             return false;
         }
         if flags & (WAITING | TIMED) != 0 {
@@ -75,7 +75,7 @@ impl<M: Send + 'static> Receiver<M> {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Next<M> {
         let flags = self.0.flags.load(Ordering::Relaxed);
-        if flags & (ORDERS | WAITING) != 0
+        if flags & (ORDERED | WAITING) != 0
             && let Some(next) = self.see_to(flags)
         {
             return next;
@@ -165,6 +165,12 @@ impl<M: Send + 'static> Receiver<M> {
             self.0.call_waiting();
         }
         let mut shared = self.0.shared.lock();
+        for (flag, order) in [(DRAIN, Order::Drain), (STOP, Order::Stop)] {
+            if self.0.has(flag) {
+                self.0.set(flag, false);
+                return Some(Next::Order(order));
+            }
+        }
         let rest = shared.rest.as_mut()?;
         // An order to cease may be for an incarnation that is over, or that has not started.
         let is_late = |rest: &Rest<M>| {

@@ -307,9 +307,25 @@ fn stop_stop_now_and_kill_differ_in_what_is_handled() {
         }
     }
     type End = fn(&ActorRef<u32>);
-    let ends: [(End, &[u32], u64); 3] = [
+    let ends: [(End, &[u32], u64); 5] = [
         (|actor| actor.stop(), &[0, 1, 2, 100], 0),
         (|actor| actor.stop_now(), &[0, 100], 2),
+        (
+            |actor| {
+                actor.stop();
+                actor.stop_now();
+            },
+            &[0, 100],
+            2,
+        ),
+        (
+            |actor| {
+                actor.stop_now();
+                actor.stop();
+            },
+            &[0, 100],
+            2,
+        ),
         // If an actor is killed, the message that it is handling is no dead letter.
         (|actor| actor.kill(), &[], 2),
     ];
