@@ -18,6 +18,10 @@ pub const fn is_deterministic() -> bool {
 }
 #[cfg(shuttle)]
 pub use crate::runtime::checked::check;
+/// The channel of one answer.
+pub mod answer {
+    pub use crate::task::answer::{Gone, Receiver, Sender, channel};
+}
 /// What actors tell [`detect`](crate::detect).
 pub mod detect {
     pub use crate::detect::actors::{Kept, Reply, Room, called, came, closed, name, sends};

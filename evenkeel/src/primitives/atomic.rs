@@ -140,6 +140,14 @@ pub(crate) enum Edge {
     WaitEnd,
     /// The waiter's look at that store.
     WaitEnded,
+    /// The sender's change of an answer's word.
+    AnswerSend,
+    /// The receiver's look at that word.
+    AnswerLook,
+    /// The receiver's change of that word that leaves a waker.
+    AnswerWait,
+    /// The receiver's change of that word as it goes.
+    AnswerClose,
     /// The owner's change of a deque's head at a push.
     DequePush,
     /// The owner's change of a deque's head at a pop.

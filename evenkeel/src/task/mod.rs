@@ -32,6 +32,7 @@
 //! ```
 
 mod abort_handle;
+pub(crate) mod answer;
 mod awaited;
 pub(crate) mod budget;
 mod cancellation;
