@@ -50,8 +50,9 @@ use witness::Witnesses;
 pub(crate) struct Kin {
     /// The actor's own address, if others have it.
     pub(crate) peer: Option<OwnPeer>,
-    /// The actors that it watches.
-    pub(crate) watching: HashSet<ActorId>,
+    /// The actors that it watches. Made by the first watch: a child has relations with its parent
+    /// alone, as a rule.
+    pub(crate) watching: Option<HashSet<ActorId>>,
     /// The witnesses that are told when it ends.
     pub(crate) witnesses: Witnesses,
     /// The actors that it is linked to, in the order in which it tells them of its end.
@@ -98,6 +99,11 @@ impl Kin {
             Some(_) => reason,
         };
         (self.post.as_mut().map(|post| post.raze = true).is_some(), late)
+    }
+
+    /// Removes an actor from those that this one watches. Returns whether it was one.
+    pub(crate) fn forget(&mut self, watched: ActorId) -> bool {
+        self.watching.as_mut().is_some_and(|watching| watching.remove(&watched))
     }
 
     /// Returns whether the actor's supervisor has ordered the present start to stop.

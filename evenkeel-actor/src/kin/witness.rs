@@ -108,8 +108,8 @@ fn tell(joiner: Joiner, reason: &ExitReason) {
 #[derive(Default)]
 pub(crate) struct Witnesses {
     all: Vec<Witness>,
-    /// The places of the watching actors in `all`.
-    places: HashMap<ActorId, usize>,
+    /// The places of the watching actors in `all`. Made by the first of them.
+    places: Option<HashMap<ActorId, usize>>,
     /// The number of witnesses at which those that have gone are looked for.
     bound: usize,
 }
@@ -125,15 +125,15 @@ impl Witnesses {
         if self.all.len() >= self.bound.max(8) {
             gone.extend(self.all.extract_if(.., |witness| witness.is_gone()));
             self.bound = self.all.len() * 2;
-            self.places.clear();
             let actors = self.all.iter().enumerate();
-            self.places.extend(actors.filter_map(|(at, witness)| Some((witness.actor()?, at))));
+            let places = actors.filter_map(|(at, witness)| Some((witness.actor()?, at)));
+            self.places = Some(places.collect());
         }
         let Some(by) = witness.actor() else {
             self.all.push(witness);
             return gone;
         };
-        match self.places.entry(by) {
+        match self.places.get_or_insert_default().entry(by) {
             Entry::Occupied(place) => {
                 gone.push(std::mem::replace(&mut self.all[*place.get()], witness));
             }
@@ -147,16 +147,17 @@ impl Witnesses {
 
     #[must_use]
     pub(crate) fn remove(&mut self, by: ActorId) -> Option<Witness> {
-        let at = self.places.remove(&by)?;
+        let places = self.places.as_mut()?;
+        let at = places.remove(&by)?;
         let witness = self.all.swap_remove(at);
         if let Some(moved) = self.all.get(at).and_then(Witness::actor) {
-            self.places.insert(moved, at);
+            places.insert(moved, at);
         }
         Some(witness)
     }
 
     pub(crate) fn take(&mut self) -> Vec<Witness> {
-        self.places = HashMap::new();
+        self.places = None;
         std::mem::take(&mut self.all)
     }
 }

@@ -30,7 +30,8 @@ impl<M: Send + 'static> Own<'_, M> {
             return;
         }
         let Some(peer) = peer::of(self.0) else { return };
-        if !note(self.0, |kin, _| kin.watching.insert(it)).unwrap_or(false) {
+        let noted = note(self.0, |kin, _| kin.watching.get_or_insert_default().insert(it));
+        if !noted.unwrap_or(false) {
             return;
         }
         if let Err(reason) = other.control().watch(Witness::Actor(me, peer.clone())) {
@@ -42,7 +43,7 @@ impl<M: Send + 'static> Own<'_, M> {
         let (me, it) = (self.0.id(), other.id());
         let forgotten = note(self.0, |kin, orders| {
             let told = extract(orders, it, false);
-            (kin.watching.remove(&it), told)
+            (kin.forget(it), told)
         });
         if forgotten.is_ok_and(|(watched, _)| watched) {
             other.control().unwatch(me);

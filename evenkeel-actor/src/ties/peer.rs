@@ -42,7 +42,7 @@ impl<M: Send + 'static> Reach for Local<M> {
         let event = Event::Down { actor: from, reason: reason.clone() };
         let mut order = Some(Order::event(event, None));
         let _ = tell(&to, |kin, orders| {
-            if kin.watching.remove(&from) {
+            if kin.forget(from) {
                 orders.extend(order.take());
             }
         });
