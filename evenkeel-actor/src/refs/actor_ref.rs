@@ -177,7 +177,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// [`DropOldest`](crate::DropOldest) it is always possible, and a message that the policy drops
     /// counts as a dead letter.
     ///
-    /// Costs one locked instruction, and those of a wake-up if the actor waits on another worker.
+    /// Costs one locked instruction, and those of a wake-up if the actor is idle: one more where
+    /// the runtime has several workers.
     ///
     /// For an actor of another node the result is `Ok` as soon as the message is packed. The actor
     /// may have stopped, or its mailbox be full: only its own node knows that. A message to a
