@@ -12,7 +12,8 @@ use crate::words::exit::{ExitReason, Failure};
 use std::future::{Future, ready};
 
 /// The result of a handler. `?` turns any error into a [`Failure`], with which the actor fails as
-/// if it had panicked.
+/// if it had panicked. For an error in a box, or one of `anyhow`, write
+/// [`map_err(Failure::new)?`](Failure::new).
 pub type Handled = Result<(), Failure>;
 
 /// A value that handles messages, one at a time.

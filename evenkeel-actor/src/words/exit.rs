@@ -7,7 +7,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error that a handler fails with, made by `?` from any other error.
+/// An error that a handler fails with, made by `?` from any other error, or by
+/// [`new`](Self::new) from what is none, such as an error in a box.
 ///
 /// From a [`SendError`](crate::SendError) it keeps the kind, as a `SendError<()>`, and drops the
 /// message. A failure is kept as long as a witness of the end may ask for it, and askers with a
@@ -49,6 +50,48 @@ use std::sync::Arc;
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
+    /// Returns a failure with any error that fits into a box: one that is in a box already, one of
+    /// a library that converts into such a box, as `anyhow` does, or words. `?` alone does not take
+    /// boxes, which are no [`Error`]s themselves.
+    ///
+    /// A [`SendError`](crate::SendError) keeps its message here: for one, use `?`.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, ExitReason, Failure, Handled, kit, spawn};
+    /// use std::error::Error;
+    /// use std::num::ParseIntError;
+    ///
+    /// /// A function of the program, which fails in several ways.
+    /// fn weight(parcel: &str) -> Result<u32, Box<dyn Error + Send + Sync>> {
+    ///     Ok(parcel.strip_suffix(" kg").ok_or("a weight is in kg")?.parse()?)
+    /// }
+    ///
+    /// struct Scales(u32);
+    ///
+    /// impl Actor for Scales {
+    ///     type Message = &'static str;
+    ///
+    ///     async fn handle(&mut self, parcel: &'static str, _: &mut Context<Self>) -> Handled {
+    ///         self.0 += weight(parcel).map_err(Failure::new)?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     kit.system().on_failure(|_| ());
+    ///     let scales = spawn(Scales(0));
+    ///     scales.try_send("7 kg").unwrap();
+    ///     scales.try_send("heavy kg").unwrap();
+    ///     let ExitReason::Failed(failure) = scales.stopped().await else { panic!() };
+    ///     // The error itself is there, not its words alone.
+    ///     assert!(failure.error().is::<ParseIntError>());
+    /// });
+    /// ```
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
     /// Returns a failure that consists of words alone.
     pub fn message(words: impl Into<String>) -> Self {
         Self(words.into().into())
