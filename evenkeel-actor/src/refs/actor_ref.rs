@@ -188,6 +188,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// # Errors
     /// Returns the message if the mailbox is full or the actor has stopped. For an actor of another
     /// node: if there is no room on the way, the node is down, or the message cannot be sent there.
+    /// For a message that is not `Sync`, `?` in a handler needs
+    /// [`map_err(SendError::without_message)`](SendError::without_message).
     ///
     /// # Examples
     /// ```
@@ -304,7 +306,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// # Errors
     /// Returns the message if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox
     /// is full. For an actor of another node: if the node is down or the message cannot be sent
-    /// there.
+    /// there. For a message that is not `Sync`, `?` in a handler needs
+    /// [`map_err(SendError::without_message)`](SendError::without_message).
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and drops its message.

@@ -52,7 +52,7 @@ where
             Ok(true) => Offer::Taken,
             Ok(false) => Offer::Dropped,
             Err(SendError::Full(_)) if P::FULL == Full::Wait => Offer::Full,
-            Err(error) => match error.without_message() {
+            Err(error) => match error.kind() {
                 gone @ (SendError::Stopped(()) | SendError::NodeDown(())) => Offer::Gone(gone),
                 refused => Offer::Refused(refused),
             },
@@ -61,7 +61,7 @@ where
 
     fn send(&self, message: N) -> Sending<'_> {
         let message = message.into();
-        Box::pin(async move { self.send(message).await.map_err(|error| error.without_message()) })
+        Box::pin(async move { self.send(message).await.map_err(SendError::without_message) })
     }
 
     fn any(&self) -> AnyActor {

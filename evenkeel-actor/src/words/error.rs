@@ -61,8 +61,62 @@ impl<M> SendError<M> {
         }
     }
 
-    /// Returns the error without its message.
-    pub(crate) fn without_message(&self) -> SendError<()> {
+    /// Returns the error without its message, which is dropped.
+    ///
+    /// An error with a message is as `Sync` as the message. `?` into a
+    /// [`Failure`](crate::Failure), or into a box that is `Sync`, wants an error that is `Sync`.
+    ///
+    /// # Examples
+    /// A closure can be sent to another thread, and cannot be shared with it:
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Handled, SendError, kit, spawn};
+    ///
+    /// struct Call(Box<dyn FnOnce(&mut u32) + Send>);
+    ///
+    /// /// A number that is changed by closures.
+    /// struct Number(u32);
+    ///
+    /// impl Actor for Number {
+    ///     type Message = Call;
+    ///
+    ///     async fn handle(&mut self, call: Call, _context: &mut Context<Self>) -> Handled {
+    ///         call.0(&mut self.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// /// Counts what it is told on a number.
+    /// struct Counter(ActorRef<Call>);
+    ///
+    /// impl Actor for Counter {
+    ///     type Message = ();
+    ///
+    ///     async fn handle(&mut self, _one: (), _context: &mut Context<Self>) -> Handled {
+    ///         let add = Call(Box::new(|number| *number += 1));
+    ///         self.0.send(add).await.map_err(SendError::without_message)?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let number = spawn(Number(0));
+    ///     let counter = spawn(Counter(number.clone()));
+    ///     counter.send(()).await.unwrap();
+    ///     kit.settle().await;
+    ///     assert_eq!(number.metrics().handled, 1);
+    ///
+    ///     number.stop();
+    ///     number.stopped().await;
+    ///     let late = number.try_send(Call(Box::new(|_| ())));
+    ///     assert_eq!(late.map_err(SendError::without_message), Err(SendError::Stopped(())));
+    /// });
+    /// ```
+    pub fn without_message(self) -> SendError<()> {
+        self.kind()
+    }
+
+    /// Returns what [`without_message`](Self::without_message) does, and leaves the message.
+    pub(crate) fn kind(&self) -> SendError<()> {
         match self {
             Self::Full(_) => SendError::Full(()),
             Self::Stopped(_) => SendError::Stopped(()),
@@ -113,7 +167,7 @@ impl<M> Error for SendError<M> {
     /// Returns `None`.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let here = (std::ptr::from_ref(self).addr(), type_name::<Self>());
-        LOOKED_AT.set(Some((here, self.without_message())));
+        LOOKED_AT.set(Some((here, self.kind())));
         None
     }
 }
