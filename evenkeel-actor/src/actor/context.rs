@@ -99,15 +99,58 @@ impl<A: Actor> Context<A> {
         Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
     }
 
-    /// Returns a reference to the actor itself, with the default policy: a sender waits while the
-    /// mailbox is full.
+    /// Returns a reference to the actor itself, with the default policy, whatever policy the actor
+    /// was spawned with: a sender waits while the mailbox is full. See
+    /// [`actor_ref_with`](Self::actor_ref_with).
     #[must_use]
     pub fn actor_ref(&self) -> ActorRef<A::Message> {
         self.actor_ref_with::<Wait>()
     }
 
     /// Returns a reference to the actor itself, which applies policy `P` when the mailbox is full.
-    pub(crate) fn actor_ref_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
+    ///
+    /// [`DropOldest`](crate::DropOldest) is for an actor that was
+    /// [spawned](crate::Builder::overflow) with it. In another mailbox the message that it drops
+    /// may not be the oldest, and one message may lie there beyond the capacity.
+    ///
+    /// # Examples
+    /// A gauge whose sensor never waits for it:
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Builder, Context, DropOldest, Handled, kit};
+    ///
+    /// type ToGauge = ActorRef<f64, DropOldest>;
+    ///
+    /// /// Subscribes to a sensor when it starts.
+    /// struct Gauge(ActorRef<ToGauge>, f64);
+    ///
+    /// impl Actor for Gauge {
+    ///     type Message = f64;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         self.0.send(context.actor_ref_with()).await?;
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, reading: f64, _context: &mut Context<Self>) -> Handled {
+    ///         self.1 = reading;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let mut sensor = kit.probe::<ToGauge>();
+    ///     let builder = Builder::new().capacity(1).overflow::<DropOldest>();
+    ///     let gauge = builder.spawn(Gauge(sensor.actor(), 0.0)).unwrap();
+    ///     let subscriber = sensor.receive().await.unwrap();
+    ///     assert_eq!(subscriber, gauge);
+    ///     // The second reading takes the place of the first.
+    ///     subscriber.try_send(20.5).unwrap();
+    ///     subscriber.try_send(21.0).unwrap();
+    ///     assert_eq!((gauge.depth(), kit.dead_letters()), (1, 1));
+    /// });
+    /// ```
+    #[must_use]
+    pub fn actor_ref_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
         ActorRef::local(self.receiver.own().public())
     }
 

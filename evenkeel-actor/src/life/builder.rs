@@ -89,7 +89,10 @@ impl<P: Overflow> Builder<P> {
         self
     }
 
-    /// Sets the policy for a message that finds the mailbox full.
+    /// Sets the policy for a message that finds the mailbox full. The policy is part of the type of
+    /// the reference that [`spawn`](Self::spawn) returns, and of its clones. The actor itself gets
+    /// a reference with the same policy by
+    /// [`Context::actor_ref_with`](crate::Context::actor_ref_with).
     pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
         let Self { capacity, system, measured, priority, policy: _ } = self;
         Builder { capacity, system, measured, priority, policy: PhantomData }
