@@ -40,7 +40,8 @@ enum Before {
 ///     type Message = (u64, ActorRef<Message>);
 ///
 ///     async fn handle(&mut self, (n, to): Self::Message, _: &mut Context<Self>) -> Handled {
-///         to.send(Message::Square(n * n)).await?;
+///         // It does not wait for room: the client may be waiting for room here.
+///         to.try_send(Message::Square(n * n))?;
 ///         Ok(())
 ///     }
 /// }

@@ -63,6 +63,12 @@ pub enum Full {
 }
 
 /// The sender waits for room, first come, first served. The default.
+///
+/// The wait has no limit. Handlers that [`send`](crate::ActorRef::send) to each other in a circle
+/// wait for ever once all of their mailboxes are full. Debug builds report that
+/// ([`evenkeel::detect`]). One way of the circle has to be without a wait:
+/// [`try_send`](crate::ActorRef::try_send), a [`ReplyTo`](crate::ReplyTo), or a mailbox with
+/// another policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait;
 

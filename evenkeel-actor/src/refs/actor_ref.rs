@@ -303,6 +303,9 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// For an actor of another node the future waits for room on the way there. It is then `Ok`,
     /// even if the actor has stopped: see [`try_send`](Self::try_send).
     ///
+    /// The wait has no limit. Actors whose handlers wait for room at each other, in a circle, wait
+    /// for ever: see [`Wait`].
+    ///
     /// # Errors
     /// Returns the message if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox
     /// is full. For an actor of another node: if the node is down or the message cannot be sent
