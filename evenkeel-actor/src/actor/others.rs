@@ -38,7 +38,7 @@ impl<A: Actor> Context<A> {
     ///
     /// # Examples
     /// ```
-    /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, ReplyTo, spawn};
+    /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, ReplyTo, kit, spawn};
     ///
     /// #[derive(Default)]
     /// struct Mourner(Vec<String>);
@@ -72,15 +72,12 @@ impl<A: Actor> Context<A> {
     /// #     type Message = ();
     /// #     async fn handle(&mut self, _: (), _: &mut Context<Self>) -> Handled { Ok(()) }
     /// # }
-    /// let runtime = evenkeel::Runtime::new().unwrap();
-    /// runtime.block_on(async {
+    /// kit::run(1, |kit| async move {
     ///     let (mourner, other) = (spawn(Mourner::default()), spawn(Other));
     ///     mourner.send(Message::Watch(other.any())).await.unwrap();
     ///     other.kill();
-    ///     other.stopped().await;
-    ///     while mourner.ask(Message::List).await.unwrap() != ["was killed"] {
-    ///         evenkeel::yield_now().await;
-    ///     }
+    ///     kit.settle().await;
+    ///     assert_eq!(mourner.ask(Message::List).await.unwrap(), ["was killed"]);
     /// });
     /// ```
     pub fn watch(&self, actor: &AnyActor) {

@@ -89,7 +89,7 @@ where
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::{Actor, Context, Handled, Recipient, ReplyTo, spawn};
+/// use evenkeel_actor::{Actor, Context, Handled, Recipient, ReplyTo, kit, spawn};
 ///
 /// /// Sends a temperature to any actor that takes one.
 /// struct Sensor;
@@ -130,19 +130,18 @@ where
 ///     }
 /// }
 ///
-/// let runtime = evenkeel::Runtime::new().unwrap();
-/// runtime.block_on(async {
+/// kit::run(1, |kit| async move {
 ///     let (sensor, heating) = (spawn(Sensor), spawn(Heating(0.0)));
 ///     sensor.send(heating.recipient()).await.unwrap();
-///     while heating.ask(Message::Get).await.unwrap() != 20.5 {
-///         evenkeel::yield_now().await;
-///     }
+///     kit.settle().await;
+///     assert_eq!(heating.ask(Message::Get).await, Ok(20.5));
 /// });
 /// ```
 ///
-/// A sender with recipients of several kinds, which forgets those that have stopped:
+/// A sender with recipients of several kinds, which forgets those that have stopped. A recipient
+/// with a full mailbox misses a reading, and stays:
 /// ```
-/// use evenkeel_actor::{Recipient, kit};
+/// use evenkeel_actor::{Recipient, SendError, kit};
 ///
 /// #[derive(Clone, Copy)]
 /// struct Celsius(f64);
@@ -159,18 +158,21 @@ where
 ///     }
 /// }
 ///
+/// fn publish(all: &mut Vec<Recipient<Celsius>>, reading: Celsius) {
+///     all.retain(|to| !matches!(to.try_send(reading), Err(SendError::Stopped(()))));
+/// }
+///
 /// kit::run(1, |kit| async move {
 ///     let (heating, display) = (kit.probe::<f64>(), kit.probe::<String>());
-///     let mut all: Vec<Recipient<Celsius>> =
-///         vec![heating.actor().recipient(), display.actor().recipient()];
+///     let mut all = vec![heating.actor().recipient(), display.actor().recipient()];
 ///
-///     all.retain(|to| to.try_send(Celsius(20.5)).is_ok());
+///     publish(&mut all, Celsius(20.5));
 ///     kit.settle().await;
 ///     assert_eq!((heating.drain(), display.drain()), (vec![20.5], vec!["20.5 °C".to_owned()]));
 ///
 ///     all[0].any().stop();
 ///     kit.settle().await;
-///     all.retain(|to| to.try_send(Celsius(21.0)).is_ok());
+///     publish(&mut all, Celsius(21.0));
 ///     assert_eq!(all.len(), 1);
 ///     assert_eq!(all[0].id(), display.actor().id());
 /// });
