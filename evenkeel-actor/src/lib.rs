@@ -48,6 +48,7 @@
 //! | messages after a delay, or periodically | [`Context::send_after`], [`Context::send_every`], [`Context::set_receive_timeout`] |
 //! | messages that are kept for later | [`Stash`] |
 //! | one reference for actors with different messages | [`Recipient`], [`AnyActor`] |
+//! | a reference that keeps no actor | [`WeakActorRef`] |
 //! | messages that no actor has handled | [`System::on_dead_letter`], [`DeadLetter`] |
 //! | counts and metrics | [`ActorRef::metrics`], [`System::metrics`] |
 //! | tests whose order a seed determines | [`kit`] |
@@ -151,7 +152,7 @@ pub use names::group::{Group, GroupTypeError, JoinGroupError, Published};
 pub use names::registry::{LookUpError, RegisterError, WaitForName};
 pub use policy::Priority;
 pub use policy::restart::{Restart, Strategy};
-pub use refs::actor_ref::{ActorRef, SendFuture};
+pub use refs::actor_ref::{ActorRef, SendFuture, WeakActorRef};
 pub use refs::ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use refs::recipient::Recipient;
 pub use supervise::{

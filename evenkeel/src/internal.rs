@@ -6,7 +6,7 @@ pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 pub use crate::primitives::unwind::{contain, wake_all};
 pub use crate::primitives::wakers::{WakerPlace, Wakers};
 pub use crate::raw_task::berth::{After, Berth, Parked, Part, Right};
-pub use crate::task::public::{Own, Public};
+pub use crate::task::public::{Own, Public, Weak};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use crate::scheduler::interleave::is_deterministic;

@@ -108,13 +108,27 @@ impl<M: Send + 'static> Receiver<M> {
     /// sender's, the check would have come before the drop of the reference.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
-        let alone = self.0.is_alone();
+        if self.0.is_alone() && self.is_deserted() {
+            return Next::Alone;
+        }
         match self.refill() {
             Some(message) => Next::Message(message),
             None if self.0.has(DRAINS) => Next::Drained,
-            None if alone => Next::Alone,
             None => Next::Nothing,
         }
+    }
+
+    /// Returns whether the actor has neither messages nor references. If so, it ends: from then on
+    /// no weak reference finds it.
+    fn is_deserted(&self) -> bool {
+        let mut shared = self.0.shared.lock();
+        if !self.0.slots.is_empty() || self.0.has(QUEUE | DRAINS) {
+            return false;
+        }
+        if let Some(rest) = &mut shared.rest {
+            rest.counts.emptied = Some(self.0.slots.received().wrapping_add(rest.received));
+        }
+        self.0.desert(&mut shared.berth)
     }
 
     /// Takes the whole queue, if all earlier messages have been taken.

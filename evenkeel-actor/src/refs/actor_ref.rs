@@ -1,8 +1,10 @@
 //! References to actors.
 
 mod send;
+mod weak;
 
 pub use send::SendFuture;
+pub use weak::WeakActorRef;
 
 use super::away::{Lease, Remote, RouteId};
 use crate::kin::control::AnyActor;
@@ -31,6 +33,10 @@ use std::sync::Arc;
 /// A clone costs one reference count. An actor without references handles the messages that it has
 /// and stops, unless a supervisor keeps it. References on [other
 /// nodes](crate::remote::Node#references) count too, however they got there.
+///
+/// Actors that refer to each other in a circle keep each other for ever. So does an actor with a
+/// reference to itself, in its value or in a task that it has spawned. [`stop`](Self::stop) ends
+/// them, or one reference of the circle is a [weak](Self::downgrade) one.
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent. For an actor of
 /// another node, [closures and forks](crate::remote::Node#messages) that a task starts are other
@@ -145,6 +151,7 @@ const _: () = {
     #[allow(dead_code, reason = "never called: that it compiles is the proof")]
     const fn of_fields<M: Send + 'static>() {
         both::<Place<M>>();
+        both::<weak::Place<M>>();
     }
 };
 
@@ -162,6 +169,12 @@ unsafe impl<M: Send + 'static, P: Overflow> Send for ActorRef<M, P> {}
 #[allow(unsafe_code, reason = "the fields are `Sync`, but the compiler's proof of it is circular")]
 // SAFETY: as above; the same constant checks `Sync`.
 unsafe impl<M: Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
+#[allow(unsafe_code, reason = "as for `ActorRef`")]
+// SAFETY: as for `ActorRef`.
+unsafe impl<M: Send + 'static, P: Overflow> Send for WeakActorRef<M, P> {}
+#[allow(unsafe_code, reason = "as for `ActorRef`")]
+// SAFETY: as for `ActorRef`.
+unsafe impl<M: Send + 'static, P: Overflow> Sync for WeakActorRef<M, P> {}
 
 impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
@@ -386,6 +399,17 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
             At::Local(own) => AnyActor::new(own.clone()),
             At::Remote(remote) => AnyActor::remote(remote, self.lease().cloned()),
         }
+    }
+
+    /// Returns a reference that does not keep the actor.
+    ///
+    /// Costs one locked instruction.
+    ///
+    /// # Examples
+    /// See [`WeakActorRef`].
+    #[must_use]
+    pub fn downgrade(&self) -> WeakActorRef<M, P> {
+        WeakActorRef::of(self)
     }
 
     /// Stops the actor after the messages that are in its mailbox at this time.

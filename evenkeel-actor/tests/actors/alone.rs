@@ -4,6 +4,7 @@
 use crate::common::workers::on_workers;
 use evenkeel::task::{Task, current, park};
 use evenkeel_actor::{Actor, ActorRef, Context, ExitReason, Handled, spawn};
+use std::any::Any;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -178,4 +179,60 @@ fn references_that_an_actor_makes_and_drops_itself_are_all_counted() {
             }
         });
     }
+}
+
+#[test]
+fn actors_that_refer_to_each_other_end_if_one_of_the_references_is_weak() {
+    struct Other(Box<dyn Any + Send>);
+    struct Keeps(Option<Box<dyn Any + Send>>);
+    impl Actor for Keeps {
+        type Message = Other;
+        async fn handle(&mut self, other: Other, _: &mut Context<Self>) -> Handled {
+            self.0 = Some(other.0);
+            Ok(())
+        }
+    }
+    for workers in [1, 2] {
+        on_workers(workers, async {
+            let (one, two) = (spawn(Keeps(None)), spawn(Keeps(None)));
+            let (first, second) = (one.stopped(), two.stopped());
+            one.try_send(Other(Box::new(two.clone()))).unwrap();
+            two.try_send(Other(Box::new(one.downgrade()))).unwrap();
+            let weak = one.downgrade();
+            assert_eq!((weak.id(), weak.upgrade().as_ref()), (one.id(), Some(&one)));
+            drop((one, two));
+            assert!(matches!(first.await, ExitReason::Unreferenced));
+            assert!(matches!(second.await, ExitReason::Unreferenced));
+            assert!(weak.clone().upgrade().is_none());
+        });
+    }
+}
+
+#[test]
+fn an_actor_that_a_weak_reference_finds_as_it_ends_handles_the_message() {
+    struct Counts(Arc<AtomicU32>);
+    impl Actor for Counts {
+        type Message = ();
+        async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+    on_workers(1, async {
+        for round in 0..2_000 {
+            let handled = Arc::new(AtomicU32::new(0));
+            let actor = spawn(Counts(handled.clone()));
+            let (weak, stopped) = (actor.downgrade(), actor.stopped());
+            let finds = std::thread::spawn(move || {
+                (0..round % 64).for_each(|_| std::hint::spin_loop());
+                weak.upgrade().map_or(0, |actor| {
+                    actor.try_send(()).unwrap();
+                    1
+                })
+            });
+            drop(actor);
+            assert!(matches!(stopped.await, ExitReason::Unreferenced), "round {round}");
+            assert_eq!(handled.load(Ordering::Relaxed), finds.join().unwrap(), "round {round}");
+        }
+    });
 }

@@ -45,6 +45,27 @@ fn actors_whose_references_on_another_node_are_dropped_end() {
     });
 }
 
+#[test]
+fn a_weak_reference_keeps_no_actor_of_another_node() {
+    ends(|| {
+        for workers in [1, 2] {
+            let world = World::new(2, workers, Faults::default());
+            let other = world.nodes[1].1.clone();
+            world.on(0, async move |node| {
+                let actor = node.spawn_on::<Message, _>(id(1), "sum", &7_u64).await.unwrap();
+                let weak = actor.downgrade();
+                assert_eq!(weak.id(), actor.id());
+                let upgraded = weak.upgrade().unwrap();
+                drop(actor);
+                assert_eq!(upgraded.ask(Message::Get).await, Ok(7));
+                drop(upgraded);
+                assert!(weak.upgrade().is_none());
+                known(&other, 0).await;
+            });
+        }
+    });
+}
+
 /// Adds its messages up.
 struct Tally(Arc<AtomicU64>);
 

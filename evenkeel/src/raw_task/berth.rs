@@ -14,9 +14,10 @@
 //! using it up, does not concern the berth.
 //!
 //! # States
-//! The berth is empty, or holds the right. A lock of the public part guards it. While the right
-//! lies there the task's state says *queued* to wakers: a wake adds to the count and does nothing
-//! else.
+//! The berth is empty, or holds the right. It is *deserted* once the future has found itself
+//! without other references to the part, and ends by that, and *closed* when the future is about to
+//! be gone. A lock of the public part guards it. While the right lies there the task's state says
+//! *queued* to wakers: a wake adds to the count and does nothing else.
 //!
 //! # Steps
 //! - *Park* (poller, after the poll): take the lock. If there is something in the part, or the task
@@ -101,32 +102,50 @@ impl<'a> Right<'a> {
 #[derive(Debug)]
 pub struct Berth {
     taken: bool,
-    closed: bool,
+    end: End,
+}
+
+/// How far the end of the task has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    No,
+    Deserted,
+    Closed,
 }
 
 impl Berth {
     /// Returns an empty berth.
     #[must_use]
     pub const fn new() -> Self {
-        Self { taken: false, closed: false }
+        Self { taken: false, end: End::No }
     }
 
     /// Returns a closed berth, in which nothing parks.
     #[must_use]
     pub const fn closed() -> Self {
-        Self { taken: false, closed: true }
+        Self { taken: false, end: End::Closed }
     }
 
     /// Closes the berth: the task is about to complete.
     pub fn close(&mut self) {
-        self.closed = true;
+        self.end = End::Closed;
+    }
+
+    /// Notes that the future ends for want of references to the part.
+    pub(crate) fn desert(&mut self) {
+        self.end = End::Deserted;
+    }
+
+    /// Returns whether the future ends for want of references, or is about to be gone.
+    pub(crate) fn is_left(&self) -> bool {
+        self.end != End::No
     }
 
     /// Returns whether the task is complete or about to be.
     #[must_use]
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
-        self.closed
+        self.end == End::Closed
     }
 
     /// Returns whether the right is in the berth.

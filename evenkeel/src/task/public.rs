@@ -12,16 +12,35 @@
 //! and `Task`s are [counted apart](crate::raw_task::state) and do not matter here: they reach the
 //! allocation and not the part. One that is kept for longer than the wait it is for, by other code
 //! or by the future itself, keeps the memory and delays no end.
+//!
+//! # Weak references
+//! A [`Weak`] is such a `Task`, from which a reference to the part can be made again. *Upgrade*
+//! (any thread): takes the part's lock, counts one reference more unless the berth is deserted or
+//! closed, and releases the lock. *Desert* (the future, in its own poll): takes the lock, and looks
+//! for what other threads have left in the part. If there is nothing, and the future is alone, it
+//! marks the berth, and ends.
+//!
+//! *An upgraded reference keeps the task.* Of an upgrade and the future's look one comes first
+//! under the lock. If the upgrade does, the look finds one more reference. If the look does, the
+//! upgrade finds the mark. The look is exact: it includes what the poller has deferred, and no
+//! other thread can make a reference that has none.
+//!
+//! *No upgrade fails while there is a reference.* The upgrade does not look at the count: that may
+//! be one while a reference which the poller has given away is deferred.
+//!
+//! *No wake is lost.* An upgrade may come between the last holder's look at the count and its lock.
+//! Then that holder wakes the task for nothing, and the thread that drops the new reference wakes
+//! it again.
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
 use super::cell::{FIRST, Front, Name, make_public};
 use super::task_ref::Task;
-use crate::detect::actors;
+use crate::detect::actors::{self, Kept};
 use crate::processor::current;
 use crate::processor::entered;
 use crate::processor::shared::Shared;
-use crate::raw_task::berth::{Parked, Part};
+use crate::raw_task::berth::{Berth, Parked, Part};
 use crate::raw_task::header::{Live, TaskPtr};
 use crate::raw_task::id::Id;
 use crate::raw_task::rights::{Reference, Runnable};
@@ -107,6 +126,19 @@ impl<S: Part> Own<S> {
         // SAFETY: the future's reference is there.
         let task = unsafe { Live::new(self.task) };
         task.state.load().publics() + i64::from(task.pending_publics()) == 1
+    }
+
+    /// Returns whether the future has the only reference to the part, and if so, marks the berth:
+    /// no other reference comes up any more, and the future ends. For the future, from its own
+    /// poll, under the part's lock, when it has found nothing in the part.
+    #[must_use]
+    #[inline]
+    pub fn desert(&self, berth: &mut Berth) -> bool {
+        let is_alone = self.is_alone();
+        if is_alone {
+            berth.desert();
+        }
+        is_alone
     }
 }
 
@@ -284,6 +316,14 @@ impl<S: Part> Public<S> {
         }
     }
 
+    /// Returns a reference that does not count.
+    #[must_use]
+    pub fn downgrade(&self) -> Weak<S> {
+        let task = Reference::of(self.live());
+        let kept = Kept::of(|| task.live().footer().id);
+        Weak { _kept: kept, task, part: PhantomData }
+    }
+
     /// Returns whether both are references to the same task.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -338,5 +378,60 @@ impl<S: Part> Drop for Public<S> {
 impl<S: Part> fmt::Debug for Public<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Public({})", self.live().footer().id)
+    }
+}
+
+/// A reference to a task with a public part that keeps the allocation and no future, as a [`Task`]
+/// does: the head of this file has the protocol.
+pub struct Weak<S: Part> {
+    /// It ends no wait. Before the reference, as it is to be dropped first.
+    _kept: Kept,
+    task: Reference,
+    part: PhantomData<S>,
+}
+
+// SAFETY: as for `Public`.
+unsafe impl<S: Part + Send + Sync> Send for Weak<S> {}
+// SAFETY: as for `Public`.
+unsafe impl<S: Part + Send + Sync> Sync for Weak<S> {}
+
+impl<S: Part> Weak<S> {
+    /// Returns a counted reference. None if the future has found that there are no others, or is
+    /// gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Public<S>> {
+        let task = self.task.live();
+        // SAFETY: the task has been made with a part of this type, and the reference keeps it from
+        // being freed.
+        let part = unsafe { part::<S>(task.ptr()) };
+        part.with_berth(|berth| {
+            if berth.is_left() {
+                return None;
+            }
+            // The future has a reference, as the berth is not closed.
+            task.state.add_public();
+            actors::public_made(task.footer().id, 1);
+            Some(Public { task: task.ptr(), part: PhantomData })
+        })
+    }
+
+    /// Returns the task's number.
+    #[must_use]
+    pub fn task_id(&self) -> Id {
+        self.task.live().footer().id
+    }
+}
+
+impl<S: Part> Clone for Weak<S> {
+    fn clone(&self) -> Self {
+        let task = self.task.clone();
+        let kept = Kept::of(|| task.live().footer().id);
+        Self { _kept: kept, task, part: PhantomData }
+    }
+}
+
+impl<S: Part> fmt::Debug for Weak<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Weak({})", self.task_id())
     }
 }

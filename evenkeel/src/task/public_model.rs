@@ -106,6 +106,8 @@ enum Leaves {
     /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and
     /// misses a look that the same thread's change follows.
     Way,
+    /// Nothing, but it gives way after its looks, for the same reason.
+    WayOut,
 }
 
 /// What loom watches of a task: which thread polls it, and its end.
@@ -187,7 +189,13 @@ fn leaving(
                 if leaves == Leaves::Way {
                     loom::thread::yield_now();
                 }
-                seen += std::mem::take(&mut own.0.lock().1);
+                let mut shared = own.0.lock();
+                seen += std::mem::take(&mut shared.1);
+                let alone = alone && own.desert(&mut shared.0);
+                drop(shared);
+                if leaves == Leaves::WayOut {
+                    loom::thread::yield_now();
+                }
                 if seen >= ends {
                     return Poll::Ready(());
                 }
@@ -389,6 +397,53 @@ fn a_waker_that_is_used_up_before_it_is_counted_makes_no_task_alone() {
             slot.take_waker().into_iter().for_each(Waker::wake);
             put(&task);
             Some(task)
+        });
+    });
+}
+
+/// The reference that is upgraded keeps the task until it is gone, and its message is found; or the
+/// task has ended for want of references.
+#[test]
+fn a_weak_reference_is_upgraded_to_one_that_counts_or_finds_the_task_deserted() {
+    explore(|| {
+        leaving(Leaves::WayOut, 1, |task, _| {
+            let weak = task.downgrade();
+            drop(task);
+            weak.upgrade().inspect(put)
+        });
+    });
+}
+
+/// The task has given it away, and has not counted it yet.
+#[test]
+fn a_weak_reference_is_upgraded_while_there_is_one_that_is_not_counted() {
+    explore(|| {
+        leaving(Leaves::Public, 1, |task, slot| {
+            let weak = task.downgrade();
+            let other = slot.take_public();
+            drop(task);
+            if other.is_some() {
+                let upgraded = weak.upgrade().expect("there is a reference");
+                drop(other);
+                put(&upgraded);
+                Some(upgraded)
+            } else {
+                None
+            }
+        });
+    });
+}
+
+#[test]
+fn a_weak_reference_that_outlives_the_task_frees_it() {
+    explore(|| {
+        meanwhile(1, |task| {
+            let weak = task.downgrade();
+            let other = weak.clone();
+            drop(task);
+            drop(weak);
+            drop(other);
+            None
         });
     });
 }
