@@ -8,6 +8,8 @@ use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use crate::words::metrics::ActorMetrics;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// Operations on an actor, whatever the type of its messages.
@@ -152,6 +154,17 @@ impl PartialEq for AnyActor {
 }
 
 impl Eq for AnyActor {}
+
+impl Hash for AnyActor {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+/// As for [`ActorRef`](crate::ActorRef).
+impl UnwindSafe for AnyActor {}
+/// As for [`ActorRef`](crate::ActorRef).
+impl RefUnwindSafe for AnyActor {}
 
 impl fmt::Debug for AnyActor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,7 +24,9 @@ use crate::words::id::{ActorId, HasId};
 use crate::words::metrics::ActorMetrics;
 use evenkeel::internal::{Public, contain};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// A reference to an actor with messages of type `M`. If the actor's mailbox is full, policy `P`
@@ -83,6 +85,20 @@ use std::sync::Arc;
 ///     // Then a message comes back to its sender.
 ///     let late = words.try_send(Message::Text("too late"));
 ///     assert!(matches!(late, Err(SendError::Stopped(Message::Text("too late")))));
+/// });
+/// ```
+///
+/// References are keys of sets and maps:
+/// ```
+/// use evenkeel_actor::{ActorRef, AnyActor, kit};
+/// use std::collections::{HashMap, HashSet};
+///
+/// kit::run(1, |kit| async move {
+///     let (one, two) = (kit.probe::<u32>().actor(), kit.probe::<u32>().actor());
+///     let subscribers = HashSet::from([one.clone(), two.clone(), one.clone()]);
+///     assert_eq!(subscribers.len(), 2);
+///     let names: HashMap<AnyActor, _> = HashMap::from([(one.into(), "one"), (two.into(), "two")]);
+///     assert!(subscribers.iter().all(|actor: &ActorRef<u32>| names.contains_key(&actor.any())));
 /// });
 /// ```
 ///
@@ -591,6 +607,32 @@ impl<M: Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
 }
 
 impl<M: Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
+
+/// Equal references are of one actor, and have one hash.
+impl<M: Send + 'static, P: Overflow> Hash for ActorRef<M, P> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.place.at() {
+            At::Local(own) => own.id().hash(state),
+            At::Remote(remote) => remote.hash(state),
+        }
+    }
+}
+
+impl<M: Send + 'static, P: Overflow> From<ActorRef<M, P>> for AnyActor {
+    fn from(actor: ActorRef<M, P>) -> Self {
+        actor.any()
+    }
+}
+
+/// A panic leaves it whole: no critical section of a mailbox runs a caller's code, and a reference
+/// gives no access to messages.
+impl<M: Send + 'static, P: Overflow> UnwindSafe for ActorRef<M, P> {}
+/// A panic leaves it whole through a shared reference too.
+impl<M: Send + 'static, P: Overflow> RefUnwindSafe for ActorRef<M, P> {}
+/// As for [`ActorRef`].
+impl<M: Send + 'static, P: Overflow> UnwindSafe for WeakActorRef<M, P> {}
+/// As for [`ActorRef`].
+impl<M: Send + 'static, P: Overflow> RefUnwindSafe for WeakActorRef<M, P> {}
 
 impl<M: Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -64,7 +64,7 @@ pub(crate) enum Refused {
 }
 
 /// The number of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RouteId(u32);
 
 static ROUTES: boxcar::Vec<Box<dyn Route>> = boxcar::Vec::new();
@@ -84,7 +84,7 @@ impl RouteId {
 
 /// The place of an actor of another node. Twelve bytes, without a reference count; a [`Lease`] has
 /// the count.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Remote {
     pub(crate) route: RouteId,
     pub(crate) slot: Slot,

@@ -11,6 +11,7 @@ use crate::words::id::ActorId;
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ trait Deliver<N>: Send + Sync {
     fn send(&self, message: N) -> Sending<'_>;
     fn any(&self) -> AnyActor;
     fn id(&self) -> ActorId;
+    fn is_stopped(&self) -> bool;
     fn system(&self) -> System;
     fn make_known(&self) -> bool;
 }
@@ -70,6 +72,10 @@ where
 
     fn id(&self) -> ActorId {
         self.id()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped()
     }
 
     fn system(&self) -> System {
@@ -172,6 +178,7 @@ where
 ///
 ///     all[0].any().stop();
 ///     kit.settle().await;
+///     assert!(all[0].is_stopped() && !all[1].is_stopped());
 ///     publish(&mut all, Celsius(21.0));
 ///     assert_eq!(all.len(), 1);
 ///     assert_eq!(all[0].id(), display.actor().id());
@@ -229,6 +236,12 @@ impl<N: Send + 'static> Recipient<N> {
         self.0.any()
     }
 
+    /// Returns whether the actor has stopped: the same as [`ActorRef::is_stopped`].
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+
     pub(crate) fn system(&self) -> System {
         self.0.system()
     }
@@ -254,6 +267,11 @@ impl<M: Send + 'static, P: Overflow> From<ActorRef<M, P>> for Recipient<M> {
         Self(Arc::new(actor))
     }
 }
+
+/// As for [`ActorRef`].
+impl<N> UnwindSafe for Recipient<N> {}
+/// As for [`ActorRef`].
+impl<N> RefUnwindSafe for Recipient<N> {}
 
 impl<N> Clone for Recipient<N> {
     fn clone(&self) -> Self {

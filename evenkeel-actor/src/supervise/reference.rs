@@ -78,14 +78,21 @@ enum Inner {
 /// kit::run(1, |_kit| async {
 ///     let tree = Supervisor::one_for_all().spawn();
 ///     let actor = tree.any();
+///     assert_eq!(actor.id(), tree.id());
 ///     tree.kill();
 ///     assert!(matches!(actor.stopped().await, ExitReason::Killed));
 /// });
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SupervisorRef(pub(super) ActorRef<Command>);
 
 impl SupervisorRef {
+    /// Returns the supervisor's number.
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
     /// Returns the supervisor as an actor.
     #[must_use]
     pub fn any(&self) -> AnyActor {

@@ -4,9 +4,13 @@ use crate::common::held::held;
 use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, Fail, Handled, Overflow,
-    ReplyTo, SendError, SpawnError, System, spawn,
+    Actor, ActorRef, AnyActor, AskError, Builder, Context, DropNewest, DropOldest, Fail, Handled,
+    Overflow, Recipient, ReplyTo, SendError, SpawnError, SupervisorRef, System, WeakActorRef,
+    spawn,
 };
+use std::cell::Cell;
+use std::hash::Hash;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -345,4 +349,18 @@ fn what_drops_the_oldest_message_drops_no_new_one_where_a_sender_waits() {
         }
         assert_eq!(*notes.lock().unwrap(), [2, 1]);
     });
+}
+
+#[test]
+fn references_may_be_keys_and_used_after_a_panic_whatever_their_messages() {
+    fn is_a_key<T: Eq + Hash>() {}
+    fn is_unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
+    is_a_key::<ActorRef<Cell<u32>, Fail>>();
+    is_a_key::<AnyActor>();
+    is_a_key::<SupervisorRef>();
+    is_unwind_safe::<ActorRef<Cell<u32>>>();
+    is_unwind_safe::<WeakActorRef<Cell<u32>>>();
+    is_unwind_safe::<Recipient<Cell<u32>>>();
+    is_unwind_safe::<AnyActor>();
+    is_unwind_safe::<SupervisorRef>();
 }
