@@ -36,6 +36,10 @@ impl<A: Actor> Context<A> {
     /// watches and links with that node, it is
     /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies). Costs a message each way.
     ///
+    /// Neither an [`AnyActor`] nor the reason of an end can be in a message to another node. An
+    /// actor that is to be watched there is sent as its [`ActorRef`](crate::ActorRef), and the
+    /// reason in words of the program.
+    ///
     /// # Examples
     /// ```
     /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, ReplyTo, kit, spawn};
