@@ -243,3 +243,35 @@ fn a_recipient_takes_what_can_be_converted() {
         assert_eq!(converted.try_send(news("four")), Err(SendError::Stopped(())));
     });
 }
+
+#[test]
+fn an_offered_message_goes_to_one_member_with_room_each_in_its_turn() {
+    on_workers(1, async {
+        let system = System::new();
+        let group = system.group::<News>("news").unwrap();
+        let builder = Builder::new().system(system).capacity(2);
+        let readers: Vec<_> = (0..3).map(|_| reader(builder.clone())).collect();
+        let mut gates = Vec::new();
+        for reader in &readers {
+            gates.push(held(reader, Message::Hold).await);
+            group.join(reader).unwrap();
+        }
+        let depths = || readers.iter().map(ActorRef::depth).collect::<Vec<_>>();
+        for expected in [[1, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 1]] {
+            assert!(group.offer(news("one")).is_ok());
+            assert_eq!(depths(), expected);
+        }
+        // One that has been passed over for want of room is not the one to begin with.
+        readers[1].try_send(Message::News(news("other"))).unwrap();
+        assert!(group.offer(news("two")).is_ok());
+        assert_eq!(depths(), [2, 2, 2]);
+        let full = group.offer(news("three")).unwrap_err();
+        assert!(full.is_full() && &*full.into_message().0 == "three");
+        for reader in &readers {
+            reader.kill();
+            reader.stopped().await;
+        }
+        assert!(matches!(group.offer(news("late")), Err(SendError::Stopped(_))));
+        assert_eq!(system.dead_letters_of(DeadLetterKind::Undelivered), 0);
+    });
+}

@@ -25,13 +25,14 @@ use crate::refs::actor_ref::ActorRef;
 use crate::refs::recipient::{Offer, Recipient};
 use crate::system::System;
 use crate::system::groups::AnyGroup;
+use crate::words::error::SendError;
 use crate::words::id::ActorId;
 use evenkeel::budget;
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// A group of actors that take messages of type `M`: each member receives each published message.
@@ -117,6 +118,8 @@ struct Inner<M> {
     /// drop that reaches zero then checks under that lock. The number rises from zero only under
     /// that lock.
     handles: AtomicUsize,
+    /// The number of the member from which the next [offer](Group::offer) searches. A hint.
+    turn: AtomicU64,
     members: Mutex<Members<M>>,
 }
 
@@ -219,8 +222,8 @@ impl<M: Send + 'static> Group<M> {
     }
 
     pub(crate) fn of(system: System, name: Option<Arc<str>>) -> Self {
-        let (handles, members) = (AtomicUsize::new(1), Mutex::default());
-        Self(Arc::new(Inner { system, name, handles, members }))
+        let (handles, turn, members) = (AtomicUsize::new(1), AtomicU64::new(0), Mutex::default());
+        Self(Arc::new(Inner { system, name, handles, turn, members }))
     }
 
     /// Adds an actor. Returns false if the actor was a member already.
@@ -310,7 +313,7 @@ impl<M: Send + 'static> Group<M> {
         // Most members have room.
         budget::consume().await;
         let mut full = Vec::new();
-        let mut published = self.offer(&message, |member| {
+        let mut published = self.offer_each(&message, |member| {
             full.push(member.clone());
             0
         });
@@ -358,15 +361,85 @@ impl<M: Send + 'static> Group<M> {
     where
         M: Clone,
     {
-        self.offer(&message, |member| {
+        self.offer_each(&message, |member| {
             member.note_undelivered();
             1
         })
     }
 
+    /// Sends a message to one of the members, each in its turn: to the first that has room. The
+    /// search begins with the member after the one with which the last search began.
+    ///
+    /// Members that take a message only when they are about to be free for it have small mailboxes
+    /// (see [`Builder::capacity`](crate::Builder::capacity)): a message does not move on from the
+    /// mailbox of a busy member. What a member's policy drops counts as a dead letter, and the next
+    /// member is tried: so members have [`Wait`](crate::Wait) or [`Fail`](crate::Fail).
+    ///
+    /// Costs a clone of the message for each member that is tried. Members that are found full or
+    /// stopped cost as much as a [`try_send`](Recipient::try_send) to each.
+    ///
+    /// # Errors
+    /// Returns the message if a member is alive and none has room; as for a stopped actor if none
+    /// is alive.
+    ///
+    /// # Examples
+    /// Two porters carry parcels, one at a time. A sender that finds both busy waits for one of
+    /// them:
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Group, Handled, SendError, kit};
+    ///
+    /// struct Porter;
+    ///
+    /// impl Actor for Porter {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, _parcel: u32, _context: &mut Context<Self>) -> Handled {
+    ///         evenkeel::yield_now().await;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let porters = Group::<u32>::new();
+    ///     assert_eq!(porters.offer(0), Err(SendError::Stopped(0)));
+    ///     let builder = Builder::new().capacity(1);
+    ///     let [ada, bob] = [(); 2].map(|()| builder.clone().spawn(Porter).unwrap());
+    ///     porters.join(&ada).unwrap();
+    ///     porters.join(&bob).unwrap();
+    ///     porters.offer(1).unwrap();
+    ///     porters.offer(2).unwrap();
+    ///     assert_eq!((ada.depth(), bob.depth()), (1, 1));
+    ///     let parcel = porters.offer(3).unwrap_err();
+    ///     assert!(parcel.is_full());
+    ///     kit.settle().await;
+    ///     porters.offer(parcel.into_message()).unwrap();
+    /// });
+    /// ```
+    pub fn offer(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: Clone,
+    {
+        let members = self.0.lock().list.clone();
+        let turn = self.0.turn.load(Ordering::Relaxed);
+        let in_turn = || members.range(turn..).chain(members.range(..turn));
+        if let Some((first, _)) = in_turn().next() {
+            // Relaxed: two callers at once may begin with the same member.
+            self.0.turn.store(first + 1, Ordering::Relaxed);
+        }
+        let mut is_any_alive = false;
+        for (_, member) in in_turn() {
+            match member.offer(message.clone()) {
+                Offer::Taken => return Ok(()),
+                Offer::Gone(_) => {}
+                Offer::Dropped | Offer::Full | Offer::Refused(_) => is_any_alive = true,
+            }
+        }
+        Err(if is_any_alive { SendError::Full(message) } else { SendError::Stopped(message) })
+    }
+
     /// Offers a copy to every member. `full` handles each full member whose senders would wait, and
     /// returns how many members missed the message.
-    fn offer(&self, message: &M, mut full: impl FnMut(&Recipient<M>) -> usize) -> Published
+    fn offer_each(&self, message: &M, mut full: impl FnMut(&Recipient<M>) -> usize) -> Published
     where
         M: Clone,
     {
