@@ -335,6 +335,13 @@ pub enum RegisterError {
         /// The actor.
         id: ActorId,
     },
+    /// No message between nodes can carry the name.
+    TooLong {
+        /// The length of the longest name in bytes.
+        most: usize,
+    },
+    /// The node has left.
+    Left,
 }
 
 impl fmt::Display for RegisterError {
@@ -355,6 +362,10 @@ impl fmt::Display for RegisterError {
             Self::Stopped { id } => {
                 write!(f, "actor {id} has stopped: register an actor that has not")
             }
+            Self::TooLong { most } => {
+                write!(f, "a name that other nodes find has {most} bytes at most: shorten it")
+            }
+            Self::Left => f.write_str("the node has left, and has no names any more"),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::requests;
 use super::scope;
 use crate::actor::Actor;
 use crate::mailbox::overflow::Overflow;
+use crate::names::registry::RegisterError;
 use crate::node::NodeId;
 use crate::node::multiplexer::Traffic;
 use crate::node::payload::PayloadError;
@@ -358,7 +359,8 @@ impl Node {
 
     /// Publishes an actor of this node under a name of at most 255 bytes, by which other nodes find
     /// it. Returns false if the name is longer, if an actor of that name has not stopped, or if
-    /// this node has left. Also false for an actor on another node, which has to publish it itself.
+    /// this node has left. Also false for an actor that has stopped, and for one on another node,
+    /// which has to publish it itself. [`try_publish`](Self::try_publish) says which it is.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
     /// the node leaves.
@@ -369,15 +371,63 @@ impl Node {
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
+        self.try_publish(name, &actor).is_ok()
+    }
+
+    /// As [`publish`](Self::publish), with the reason if the actor is not published.
+    ///
+    /// # Errors
+    /// If the name is longer than 255 bytes, or an actor that has not stopped has it; if the actor
+    /// has stopped, or is on another node; if this node has left.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, RegisterError, System};
+    ///
+    /// struct Clock;
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, _hour: u32, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(1, Faults::default());
+    /// let end = ends.remove(0);
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+    ///     let builder = Builder::new().system(node.system());
+    ///     let (first, second) = (builder.clone().spawn(Clock)?, builder.spawn(Clock)?);
+    ///     node.try_publish("clock", &first)?;
+    ///     let taken = RegisterError::Taken { name: "clock".into(), holder: first.id() };
+    ///     assert_eq!(node.try_publish("clock", &second), Err(taken));
+    ///     let long = node.try_publish(&"clock".repeat(60), &second);
+    ///     assert_eq!(long, Err(RegisterError::TooLong { most: 255 }));
+    ///
+    ///     node.leave().await;
+    ///     assert_eq!(node.try_publish("watch", &second), Err(RegisterError::Left));
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    pub fn try_publish<M>(&self, name: &str, actor: &ActorRef<M>) -> Result<(), RegisterError>
+    where
+        M: Serialize + DeserializeOwned + Send + 'static,
+    {
         let inner = self.inner();
-        let is_public = inner.scripts.publish(name, actor);
+        inner.scripts.publish(name, actor)?;
         // `leave` sets `has_left` before it forgets all names, so one of the two calls sees the
         // other's write, and takes this name back.
-        if is_public && inner.has_left.load(Ordering::SeqCst) {
+        if inner.has_left.load(Ordering::SeqCst) {
             inner.scripts.unpublish(name);
-            return false;
+            return Err(RegisterError::Left);
         }
-        is_public
+        Ok(())
     }
 
     /// Takes back a name under which other nodes [find](Self::publish) an actor. Returns false if

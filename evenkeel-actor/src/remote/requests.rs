@@ -12,6 +12,7 @@ use super::table::{Found, Table};
 use crate::actor::Actor;
 use crate::life::builder::Builder;
 use crate::mailbox::overflow::Wait;
+use crate::names::registry::RegisterError;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
 use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf, References};
@@ -19,6 +20,7 @@ use crate::node::{NodeId, Slot};
 use crate::primitives::oneshot;
 use crate::refs::actor_ref::ActorRef;
 use crate::trace;
+use crate::words::id::ActorId;
 use evenkeel::budget;
 use evenkeel::internal::contain;
 use serde::Serialize;
@@ -38,6 +40,10 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public<Peer> for ActorRef
 
     fn is_stopped(&self) -> bool {
         Self::is_stopped(self)
+    }
+
+    fn id(&self) -> ActorId {
+        Self::id(self)
     }
 }
 
@@ -76,16 +82,16 @@ impl Scripts<Peer> {
         self.add(name, Arc::new(start))
     }
 
-    /// Lets other nodes find an actor of this one. False if another actor of that name has not
-    /// stopped, if no message can carry the name, or if the actor is on another node.
-    pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
+    /// Lets other nodes find an actor of this one, unless it has stopped or is on another node,
+    /// another actor of that name has not stopped, or no message can carry the name.
+    pub(crate) fn publish<M>(&self, name: &str, actor: &ActorRef<M>) -> Result<(), RegisterError>
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
         if actor.remote().is_some() {
-            return false;
+            return Err(RegisterError::OtherNode { id: actor.id() });
         }
-        self.show(name, Arc::new(actor))
+        self.show(name, Arc::new(actor.clone()))
     }
 }
 

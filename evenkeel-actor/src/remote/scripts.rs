@@ -3,8 +3,10 @@
 //! [`requests`](super::requests) has the asking side.
 
 use super::table::Table;
+use crate::names::registry::RegisterError;
 use crate::node::wire::{Failure, LONGEST_NAME};
 use crate::node::{NodeId, Slot};
+use crate::words::id::ActorId;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +27,8 @@ pub(super) trait Public<F: 'static>: Send + Sync {
     fn slot(&self, table: &Table<F>, holder: NodeId) -> Option<Slot>;
 
     fn is_stopped(&self) -> bool;
+
+    fn id(&self) -> ActorId;
 }
 
 /// The scripts of a node, and the actors that it lets others find.
@@ -68,21 +72,24 @@ impl<F: 'static> Scripts<F> {
         true
     }
 
-    /// Lets other nodes find an actor of this one; false if another actor of that name has not
-    /// stopped, or if no message can carry the name.
-    pub(super) fn show(&self, name: &str, actor: Arc<dyn Public<F>>) -> bool {
+    /// Lets other nodes find an actor of this one, unless it has stopped, another actor of that
+    /// name has not, or no message can carry the name.
+    pub(super) fn show(&self, name: &str, actor: Arc<dyn Public<F>>) -> Result<(), RegisterError> {
         if name.len() > LONGEST_NAME {
-            return false;
+            return Err(RegisterError::TooLong { most: LONGEST_NAME });
+        }
+        if actor.is_stopped() {
+            return Err(RegisterError::Stopped { id: actor.id() });
         }
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
-        if public.get(name).is_some_and(|known| !known.is_stopped()) {
-            return false;
+        if let Some(known) = public.get(name).filter(|known| !known.is_stopped()) {
+            return Err(RegisterError::Taken { name: name.into(), holder: known.id() });
         }
         let before = public.insert(name.into(), actor);
         // The drop may be that of the last reference, so not under the lock.
         drop(public);
         drop(before);
-        true
+        Ok(())
     }
 
     /// Starts the script of a name. `bytes` begin with the name of the type of the actor's

@@ -5,7 +5,8 @@ use crate::world::{Message, Sum, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::RemoteError;
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, ExitReason, Handled, ReplyTo, SendError,
+    Actor, ActorRef, AskError, Builder, Context, ExitReason, Handled, RegisterError, ReplyTo,
+    SendError,
 };
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +160,24 @@ fn an_actor_whose_messages_have_a_long_type_is_found() {
             // Another type with a long name, which begins with that one's name.
             let found: Result<ActorRef<Other>, RemoteError> = node.locate(id(1), "takes").await;
             assert!(matches!(found, Err(RemoteError::OtherMessages { .. })));
+        });
+    });
+}
+
+#[test]
+fn an_actor_that_cannot_be_published_is_refused_with_the_reason() {
+    ends(|| {
+        let world = World::new(2, 1, Faults::default());
+        world.on(0, async |node| {
+            let own = Builder::new().system(node.system()).spawn(Sum::default()).unwrap();
+            let far = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
+            let other_node = RegisterError::OtherNode { id: far.id() };
+            assert_eq!(node.try_publish("far", &far), Err(other_node));
+            own.stop();
+            own.stopped().await;
+            let stopped = RegisterError::Stopped { id: own.id() };
+            assert_eq!(node.try_publish("own", &own), Err(stopped));
+            assert!(!node.publish("own", own));
         });
     });
 }
