@@ -3,6 +3,7 @@
 
 use crate::Fault;
 use evenkeel::net::{TcpListener, TcpStream};
+use evenkeel::select;
 use evenkeel::task::{CancellationToken, JoinError, JoinSet};
 use evenkeel::time::{Instant, sleep, timeout, timeout_at};
 use std::fmt;
@@ -78,16 +79,22 @@ where
 {
     let mut report = Report::default();
     let mut connections = JoinSet::new();
-    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+    loop {
+        let accepted = select! {
+            accepted = stop.run_until_cancelled(listener.accept()) => accepted,
+            // At its end, and not after a next connection: until then its memory stays.
+            Some(ended) = connections.join_next() => {
+                report.count(ended);
+                continue;
+            }
+        };
+        let Some(accepted) = accepted else { break };
         match accepted.and_then(|(stream, _)| stream.set_nodelay(true).map(|()| stream)) {
             Ok(stream) => drop(connections.spawn(connection(stream, stop.clone()))),
             Err(error) => {
                 eprintln!("a connection is refused: {error}");
                 sleep(RETRY).await;
             }
-        }
-        while let Some(ended) = connections.try_join_next() {
-            report.count(ended);
         }
     }
     // From here on the system refuses connections.

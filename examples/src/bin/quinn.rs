@@ -1,5 +1,6 @@
 //! quinn: QUIC on evenkeel's sockets and timers, by `evenkeel-quinn`, and a graceful stop.
 
+use evenkeel::select;
 use evenkeel::task::{CancellationToken, JoinSet};
 use evenkeel_examples::{Fault, Report, drain, handshake};
 use evenkeel_quinn::QuinnRuntime;
@@ -57,10 +58,13 @@ async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault>
     let connection = handshake(&stop, incoming.into_future()).await?;
     let (mut streams, mut report) = (JoinSet::new(), Report::default());
     // An error is the peer's close.
-    while let Some(Ok((send, receive))) = stop.run_until_cancelled(connection.accept_bi()).await {
-        streams.spawn(answer(send, receive));
-        while let Some(ended) = streams.try_join_next() {
-            report.count(ended);
+    loop {
+        select! {
+            accepted = stop.run_until_cancelled(connection.accept_bi()) => match accepted {
+                Some(Ok((send, receive))) => drop(streams.spawn(answer(send, receive))),
+                _ => break,
+            },
+            Some(ended) = streams.join_next() => report.count(ended),
         }
     }
     while let Some(ended) = streams.join_next().await {
@@ -73,10 +77,13 @@ async fn serve(incoming: Incoming, stop: CancellationToken) -> Result<(), Fault>
 /// Accepts connections until the server stops, and gives them time to end.
 async fn accept(server: Endpoint, stop: CancellationToken) -> Report {
     let (mut connections, mut report) = (JoinSet::new(), Report::default());
-    while let Some(Some(incoming)) = stop.run_until_cancelled(server.accept()).await {
-        connections.spawn(serve(incoming, stop.clone()));
-        while let Some(ended) = connections.try_join_next() {
-            report.count(ended);
+    loop {
+        select! {
+            accepted = stop.run_until_cancelled(server.accept()) => match accepted {
+                Some(Some(incoming)) => drop(connections.spawn(serve(incoming, stop.clone()))),
+                _ => break,
+            },
+            Some(ended) = connections.join_next() => report.count(ended),
         }
     }
     // From here on connections are refused.
