@@ -4,6 +4,7 @@
 mod common {
     pub(crate) mod counting;
     pub(crate) mod panics;
+    pub(crate) mod polling;
     pub(crate) mod runtime;
     pub(crate) mod until;
     pub(crate) mod unwinds;
@@ -23,4 +24,5 @@ mod local_enter;
 mod local_set;
 mod panic;
 mod park;
+mod tracker;
 mod waker;

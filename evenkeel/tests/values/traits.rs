@@ -3,7 +3,8 @@
 use evenkeel::sync::monitor::Monitor;
 use evenkeel::sync::{Acquire, OwnedPermit, Permit, Semaphore};
 use evenkeel::task::{AbortHandle, AccessError, CancellationToken, Cancelled, CancelledOwned};
-use evenkeel::task::{JoinSet, LocalJoinHandle, LocalKey, TaskLocalFuture};
+use evenkeel::task::{JoinSet, LocalJoinHandle, LocalKey, TaskLocalFuture, TaskTracker};
+use evenkeel::task::{TaskTrackerToken, TaskTrackerWaitFuture, TrackedFuture};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime};
 use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -27,6 +28,10 @@ fn runtimes_tasks_and_permits_are_sent_and_shared() {
     is_sent_and_shared::<AccessError>();
     is_sent_and_shared::<Cancelled<'_>>();
     is_sent_and_shared::<CancelledOwned>();
+    is_sent_and_shared::<TaskTracker>();
+    is_sent_and_shared::<TaskTrackerToken>();
+    is_sent_and_shared::<TaskTrackerWaitFuture<'_>>();
+    is_sent_and_shared::<TrackedFuture<u8>>();
     is_sent_and_shared::<Semaphore<Cell<u8>>>();
     is_sent_and_shared::<Acquire<'_, Cell<u8>>>();
     is_sent_and_shared::<Permit<'_>>();
@@ -42,6 +47,7 @@ fn runtimes_tasks_and_semaphores_may_be_used_after_a_panic() {
     is_unwind_safe::<JoinSet<&mut u8>>();
     is_unwind_safe::<LocalJoinHandle<&mut u8>>();
     is_unwind_safe::<CancellationToken>();
+    is_unwind_safe::<TaskTracker>();
     is_unwind_safe::<Semaphore>();
     is_unwind_safe::<Semaphore<Cell<u8>>>();
 }
