@@ -1,5 +1,8 @@
 //! Compiles and runs the examples of the papers in this folder: `cargo test -p evenkeel-docs`.
 
+// An example whose handle is not used would warn in the program that copies it.
+#![doc(test(attr(deny(unused_must_use))))]
+
 /// Declares an item whose documentation is a paper, so that rustdoc tests the paper's examples.
 macro_rules! papers {
     ($($name:ident: $file:literal,)*) => {

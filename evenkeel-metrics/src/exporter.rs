@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(250);
 ///
 /// let runtime = Runtime::new().unwrap();
 /// let exporter = Exporter::new(&runtime.handle()).name("batch");
-/// runtime.spawn(async {});
+/// runtime.spawn(async {}).detach();
 /// runtime.shutdown(Shutdown::Drain);
 /// // One task, one poll.
 /// exporter.record();

@@ -29,6 +29,9 @@
 //! # }
 //! ```
 
+// An example whose handle is not used would warn in the program that copies it.
+#![doc(test(attr(deny(unused_must_use))))]
+
 pub mod budget;
 pub mod coroutine;
 mod deque;

@@ -34,7 +34,8 @@ const BACKLOG: i32 = 1_024;
 ///                     n => stream.write_all(&buffer[..n]).await?,
 ///                 }
 ///             }
-///         });
+///         })
+///         .detach();
 ///     }
 /// }
 ///

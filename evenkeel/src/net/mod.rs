@@ -44,7 +44,8 @@
 //!         let mut word = [0; 5];
 //!         stream.read_exact(&mut word).await?;
 //!         stream.write_all(&word).await
-//!     });
+//!     })
+//!     .detach();
 //!     let stream = TcpStream::connect(address).await?;
 //!     stream.write_all(b"hello").await?;
 //!     let mut back = [0; 5];

@@ -39,7 +39,8 @@ use std::ops::{Deref, DerefMut};
 ///     let mut value = object.enter().await.unwrap();
 ///     evenkeel::yield_now().await;
 ///     *value += 1;
-/// });
+/// })
+/// .detach();
 /// ```
 ///
 /// # Panics

@@ -256,7 +256,7 @@ impl Builder {
     /// let (sender, receiver) = mpsc::channel();
     /// // The only worker is blocked until another task has run.
     /// let blocked = runtime.spawn(async move { receiver.recv().unwrap() });
-    /// runtime.spawn(async move { sender.send(7).unwrap() });
+    /// runtime.spawn(async move { sender.send(7).unwrap() }).detach();
     /// assert_eq!(runtime.block_on(blocked).unwrap(), 7);
     /// ```
     ///

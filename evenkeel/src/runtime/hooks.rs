@@ -129,7 +129,7 @@ impl Builder {
     ///     .build()?;
     /// let becalmed = std::time::Duration::from_millis(300);
     /// let task = runtime.spawn(async move { std::thread::sleep(becalmed) });
-    /// runtime.spawn(async {});
+    /// runtime.spawn(async {}).detach();
     /// let stall = receiver.recv().unwrap();
     /// assert_eq!(stall.task.id, task.id());
     /// println!("{stall}");

@@ -115,7 +115,7 @@ impl Shutdown {
 /// ```
 /// use evenkeel::{Runtime, Shutdown};
 /// let runtime = Runtime::new().unwrap();
-/// runtime.spawn(async {});
+/// runtime.spawn(async {}).detach();
 /// let report = runtime.shutdown(Shutdown::Drain);
 /// assert!(report.is_clean());
 /// ```

@@ -29,7 +29,7 @@ use crate::scheduler::away;
 /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
 /// let (sender, receiver) = mpsc::channel();
 /// let task = runtime.spawn(async move {
-///     evenkeel::spawn(async move { sender.send("aft").unwrap() });
+///     evenkeel::spawn(async move { sender.send("aft").unwrap() }).detach();
 ///     evenkeel::block_in_place(|| receiver.recv().unwrap())
 /// });
 /// assert_eq!(runtime.block_on(task).unwrap(), "aft");

@@ -46,8 +46,8 @@ pub(super) const POLLED_AGAIN: &str =
 
 /// A task's handle: a future of its output.
 ///
-/// Dropping the handle detaches the task, which goes on. One allocation serves the task and its
-/// handle.
+/// Dropping the handle [detaches](Self::detach) the task, which goes on. One allocation serves the
+/// task and its handle.
 ///
 /// The handle of each task finishes: with the output, or with a [`JoinError`] if the task panicked,
 /// was cancelled, or was still inside a poll when a shutdown with a
@@ -82,7 +82,7 @@ pub(super) const POLLED_AGAIN: &str =
 ///     assert!(handle.is_finished());
 /// });
 /// ```
-#[must_use = "a dropped handle detaches the task"]
+#[must_use = "a dropped handle detaches the task: await the handle, or call `detach`"]
 pub struct JoinHandle<T> {
     /// None once the output has been taken, and with it the handle's hold on the task.
     task: Option<TaskPtr>,
@@ -210,6 +210,20 @@ impl<T> JoinHandle<T> {
             Some(header) => AbortHandle::new(Task::new(Reference::of(header))),
             None => AbortHandle::finished(self.id),
         }
+    }
+
+    /// Lets the task go on without a handle, as the drop of the handle does. Its output is dropped,
+    /// and a panic goes to [`on_task_panic`](crate::Builder::on_task_panic).
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// runtime.spawn(async move { sender.send("aweigh").unwrap() }).detach();
+    /// assert_eq!(receiver.recv(), Ok("aweigh"));
+    /// ```
+    pub fn detach(self) {
+        drop(self);
     }
 
     /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.

@@ -120,7 +120,7 @@ impl fmt::Debug for Task {
 /// let runtime = evenkeel::Runtime::new().unwrap();
 /// let task = runtime.spawn(async {
 ///     let me = current();
-///     evenkeel::spawn(async move { me.unpark() });
+///     evenkeel::spawn(async move { me.unpark() }).detach();
 ///     park().await;
 /// });
 /// assert!(runtime.block_on(task).is_ok());

@@ -60,7 +60,7 @@ use std::task::{Context, Poll, Waker};
 /// runtime.block_on(async {
 ///     let (connections, stop) = (TaskTracker::new(), CancellationToken::new());
 ///     for _ in 0..3 {
-///         drop(connections.spawn(stop.clone().cancelled_owned()));
+///         connections.spawn(stop.clone().cancelled_owned()).detach();
 ///     }
 ///     assert_eq!(connections.len(), 3);
 ///     stop.cancel();

@@ -69,7 +69,8 @@ streams!(reader, Write, poll_shutdown, {
 ///         let page = async |_: Request<Incoming>| Response::builder().body("hello".to_owned());
 ///         let mut server = hyper::server::conn::http1::Builder::new();
 ///         server.timer(HyperTimer).serve_connection(stream, service_fn(page)).await.unwrap();
-///     });
+///     })
+///     .detach();
 ///     let stream = TcpStream::connect(address).await?;
 ///     let (mut client, connection) = hyper::client::conn::http1::handshake(stream).await?;
 ///     HyperExecutor.execute(connection);

@@ -41,7 +41,7 @@ use std::task::{Context, Poll, Waker, ready};
 /// evenkeel::block_on(set);
 /// assert_eq!(joiner.join().unwrap().unwrap(), "ahoy");
 /// ```
-#[must_use = "a dropped handle detaches the task"]
+#[must_use = "a dropped handle detaches the task: await the handle, or call `detach`"]
 pub struct LocalJoinHandle<T> {
     /// None once the output has been taken.
     outcome: Option<Arc<Outcome<Result<T, Failure>>>>,
@@ -100,6 +100,24 @@ impl<T> LocalJoinHandle<T> {
     #[must_use]
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle::local(self.waking.clone())
+    }
+
+    /// Lets the task go on without a handle, as the drop of the handle does, while its set is
+    /// driven. Its output is dropped, and a panic goes to
+    /// [`on_task_panic`](crate::Builder::on_task_panic).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::LocalSet;
+    /// use std::{cell::Cell, rc::Rc};
+    /// let (set, anchor) = (LocalSet::new(), Rc::new(Cell::new("down")));
+    /// let weighed = anchor.clone();
+    /// set.spawn_local(async move { weighed.set("aweigh") }).detach();
+    /// evenkeel::block_on(set);
+    /// assert_eq!(anchor.get(), "aweigh");
+    /// ```
+    pub fn detach(self) {
+        drop(self);
     }
 
     /// Returns, or panics if the handle has returned its output.
