@@ -108,8 +108,7 @@ async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<Socket
             "a deterministic run looks up no names, which resolve to what is not its own: give addresses",
         ));
     }
-    let addresses = spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await;
-    addresses.map_err(Error::other)?
+    spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await?
 }
 
 /// Looks up the addresses of a host.

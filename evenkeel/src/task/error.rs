@@ -162,21 +162,49 @@ impl JoinError {
         matches!(self.cause, Cause::Stuck)
     }
 
+    /// Returns the panic's payload, for [`std::panic::resume_unwind`], or the error itself if the
+    /// task did not panic.
+    ///
+    /// # Errors
+    /// This error, if the task was cancelled or is stuck.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let cook = runtime.spawn(async { panic!("no more tea") });
+    /// let error = runtime.block_on(cook).map(|()| "tea").unwrap_err();
+    /// let payload = error.try_into_panic().unwrap();
+    /// assert_eq!(payload.downcast_ref(), Some(&"no more tea"));
+    ///
+    /// let watch = runtime.spawn(std::future::pending::<()>());
+    /// watch.abort();
+    /// let error = runtime.block_on(watch).unwrap_err();
+    /// assert!(error.try_into_panic().unwrap_err().is_cancelled());
+    /// ```
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, Self> {
+        match self.cause {
+            Cause::Panicked(payload) => {
+                Ok(payload.into_inner().unwrap_or_else(PoisonError::into_inner))
+            }
+            cause => Err(Self { cause, ..self }),
+        }
+    }
+
     /// Returns the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
-    /// If the task did not panic; ask [`is_panic`](Self::is_panic) first.
+    /// If the task did not panic; ask [`is_panic`](Self::is_panic) first, or call
+    /// [`try_into_panic`](Self::try_into_panic).
     #[must_use]
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
-        let what = match self.cause {
-            Cause::Panicked(payload) => {
-                return payload.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match self.try_into_panic() {
+            Ok(payload) => payload,
+            Err(Self { id, cause }) => {
+                let what = if let Cause::Stuck = cause { "is stuck" } else { "was cancelled" };
+                panic!("task {id} {what}, so there is no panic to take: ask is_panic first")
             }
-            Cause::Cancelled => "was cancelled",
-            Cause::Stuck => "is stuck",
-        };
-        panic!("task {} {what}, so there is no panic to take: ask is_panic first", self.id)
+        }
     }
 
     /// Returns the number of the task.
@@ -211,3 +239,22 @@ impl fmt::Debug for JoinError {
 }
 
 impl std::error::Error for JoinError {}
+
+/// An error of the kind [`Other`](std::io::ErrorKind::Other), so that `?` joins a task in a
+/// function that returns [`std::io::Result`].
+///
+/// # Examples
+/// ```
+/// async fn name() -> std::io::Result<String> {
+///     evenkeel::spawn_blocking(|| std::fs::read_to_string("/no/such/file")).await?
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let error = runtime.block_on(name()).unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+/// ```
+impl From<JoinError> for std::io::Error {
+    fn from(error: JoinError) -> Self {
+        Self::other(error)
+    }
+}
