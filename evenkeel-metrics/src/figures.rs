@@ -20,7 +20,7 @@ const fn time<T>(
     Figure { name, help, value: Value::Time(value) }
 }
 
-pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 7] = [
+pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 9] = [
     number("evenkeel_workers", "Workers of the runtime", |r| r.processors.len()),
     number("evenkeel_sleeping", "Processors that are asleep", |r| r.sleeping),
     number("evenkeel_searching", "Processors that search for work", |r| r.searching),
@@ -29,6 +29,14 @@ pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 7] = [
         "Tasks, blocking closures, calls and jobs that were spawned from outside",
         |r| r.spawned_outside,
     ),
+    count(
+        "evenkeel_completed_outside_total",
+        "Blocking closures, calls and jobs that are complete",
+        |r| r.completed_outside,
+    ),
+    number("evenkeel_alive", "Tasks, closures, calls and jobs that have not ended", |r| {
+        r.alive() as usize
+    }),
     count(
         "evenkeel_run_by_spares_total",
         "Calls and jobs from outside that spares have run, because workers waited",

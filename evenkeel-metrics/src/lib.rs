@@ -33,6 +33,12 @@
 //! | work that was taken, by distance | `evenkeel_times_steals_total`, with `distance` | counter |
 //! | the histogram `delays` | `evenkeel_sockets_delays_seconds_bucket`, with `le`; `evenkeel_sockets_delays_seconds_count` | counters |
 //! | the number of workers | `evenkeel_workers` | gauge |
+//! | the number of tasks, closures, calls and jobs that have not ended | `evenkeel_alive` | gauge |
+//!
+//! *An alarm takes what falls again*: `evenkeel_head_age_seconds`, `evenkeel_ready`,
+//! `evenkeel_alive`, `evenkeel_blocking_waiting`, and rates of counters.
+//! `evenkeel_longest_wait_seconds` and `evenkeel_longest_batch_seconds` are the longest since the
+//! runtime began, and never fall.
 //!
 //! *Times that add up are gauges*, because the counters of the facade are whole numbers, and whole
 //! seconds are too coarse. An exporter and its clones never set one back, so `rate` and `increase`

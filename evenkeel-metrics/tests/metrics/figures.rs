@@ -32,7 +32,10 @@ fn fields(shown: &str, depth: usize) -> Vec<String> {
 fn each_field_of_the_snapshots_is_exported_and_described() {
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).build().unwrap();
+    let watches = [0; 3].map(|_| runtime.spawn(std::future::pending::<()>()));
     let kept = recorded(&runtime.handle());
+    assert_eq!(kept.gauge("evenkeel_alive{runtime=deck}"), 3.0);
+    drop(watches);
     let all = kept.all();
     let is_there = |name: &str| {
         let ends = ["{", "_total{", "_seconds{", "_seconds_total{", "_seconds_count{"];
@@ -86,6 +89,7 @@ fn values_are_those_of_the_final_snapshot_and_stay_when_the_runtime_is_over() {
             kept.count("evenkeel_spawned_outside_total{runtime=deck}"),
             metrics.spawned_outside
         );
+        assert_eq!(kept.gauge("evenkeel_alive{runtime=deck}"), 0.0);
         let mut polls = 0;
         for (index, processor) in metrics.processors.iter().enumerate() {
             let labels = format!("{{processor={index},runtime=deck}}");

@@ -178,6 +178,9 @@ pub struct RuntimeMetrics {
     /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs
     /// without a joiner, wherever they were spawned.
     pub spawned_outside: u64,
+    /// Blocking closures, calls, parts of broadcasts and jobs that are complete, and tasks from
+    /// outside that were cancelled before any processor had them.
+    pub completed_outside: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
     pub run_by_spares: u64,
@@ -190,6 +193,8 @@ pub struct RuntimeMetrics {
 
 impl RuntimeMetrics {
     pub(crate) fn of(shared: &Shared) -> Self {
+        // First, so that what ends meanwhile counts as alive.
+        let completed_outside = shared.completed_outside();
         let now = clock::now();
         let counts = shared.idle.counts();
         let (blocking_threads, blocking_waiting) = shared.blocking.counts();
@@ -204,6 +209,7 @@ impl RuntimeMetrics {
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
+            completed_outside,
             run_by_spares: shared.spares.served(),
             blocking_threads,
             blocking_waiting,
@@ -224,6 +230,29 @@ impl RuntimeMetrics {
     /// ```
     pub fn times(&self) -> Times {
         self.processors.iter().map(|processor| processor.times).sum()
+    }
+
+    /// Returns how many tasks and blocking closures, calls and jobs are alive: spawned, and not
+    /// complete. A program that loses tasks, or spawns more than it can do, sees it grow: it is a
+    /// figure for an alarm. Local tasks of a [`LocalSet`](crate::task::LocalSet) are not in it.
+    ///
+    /// It is exact while none begins and none ends. Otherwise it is off by what does so while the
+    /// snapshot is taken.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let watches = [0; 3].map(|_| runtime.spawn(std::future::pending::<()>()));
+    /// assert_eq!(runtime.metrics().alive(), 3);
+    /// watches.iter().for_each(evenkeel::JoinHandle::abort);
+    /// while runtime.metrics().alive() > 0 {
+    ///     std::thread::yield_now();
+    /// }
+    /// ```
+    pub fn alive(&self) -> u64 {
+        let spawned = self.sum(|processor| processor.spawned) + self.spawned_outside;
+        let completed = self.sum(|processor| processor.completed) + self.completed_outside;
+        spawned.saturating_sub(completed)
     }
 
     /// Returns the sum of a count over the processors, the reliefs' among them.

@@ -99,6 +99,30 @@ impl Delays {
         self.iter().find(reaches).map(|(end, _)| end).unwrap_or_default()
     }
 
+    /// Returns the times that have been added since an earlier snapshot of the same processors.
+    ///
+    /// # Examples
+    /// The delays of the last minute, for a figure that falls again:
+    /// ```
+    /// use evenkeel::metrics::{Delays, RuntimeMetrics};
+    /// let delays = |metrics: &RuntimeMetrics| -> Delays {
+    ///     metrics.processors.iter().map(|processor| processor.sockets.delays).sum()
+    /// };
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let before = delays(&runtime.metrics());
+    /// // A minute later:
+    /// let minute = delays(&runtime.metrics()).since(&before);
+    /// println!("p99 {:?}", minute.at(0.99));
+    /// ```
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut since = *self;
+        for (count, before) in since.0.iter_mut().zip(earlier.0) {
+            *count = count.saturating_sub(before);
+        }
+        since
+    }
+
     /// Returns the end of each class and the number of times in it, shortest first.
     pub fn iter(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.0.iter().enumerate().map(|(class, &count)| (Duration::from_nanos(1 << class), count))

@@ -425,6 +425,11 @@ impl Shared {
         self.outside_spawns.load(Ordering::Relaxed) & !CLOSED
     }
 
+    /// Returns the number of complete ones among them that no processor counts.
+    pub(crate) fn completed_outside(&self) -> u64 {
+        self.outside_completed.load(Ordering::Relaxed)
+    }
+
     /// Counts a complete blocking closure.
     pub(crate) fn note_completed_outside(&self) {
         self.outside_completed.fetch_add(1, edge(Edge::OutsideComplete, Ordering::Release));

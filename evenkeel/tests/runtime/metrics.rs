@@ -54,6 +54,32 @@ fn tasks_and_polls_add_up() {
 }
 
 #[test]
+fn what_has_not_ended_is_alive() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 8] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        let handle = runtime.handle();
+        let alive = || handle.metrics().alive();
+        assert_eq!(alive(), 0);
+        let outside = runtime.spawn(std::future::pending::<()>());
+        let spawns = async { evenkeel::spawn(std::future::pending::<()>()).abort_handle() };
+        let inside = runtime.block_on(runtime.spawn(spawns)).unwrap();
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let closure = runtime.spawn_blocking(move || gate.recv().is_err());
+        until(|| alive() == 3);
+        drop(open);
+        assert!(runtime.block_on(closure).unwrap());
+        until(|| alive() == 2);
+        outside.abort();
+        until(|| alive() == 1);
+        assert_eq!(runtime.install(alive), 2, "the call is one");
+        runtime.shutdown(Shutdown::Abort);
+        assert_eq!(alive(), 0);
+        assert!(inside.is_finished());
+    }
+}
+
+#[test]
 fn wakes_are_counted_by_where_they_come_from() {
     const ROUNDS: u64 = 100;
 
