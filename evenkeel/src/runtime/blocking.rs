@@ -14,22 +14,24 @@ use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use crate::scheduler::driver::Place;
 use crate::scheduler::{run, spawn};
-use crate::task::{self, JoinHandle, TaskInfo};
+use crate::task::{self, JoinHandle, Name, TaskInfo};
 use std::panic::Location;
 use std::sync::Arc;
 
 /// Queues a closure of `shared`'s runtime, and makes sure that a thread runs it. A runtime that
 /// takes no tasks from the caller takes no closure either.
-pub(super) fn spawn<F, R>(
+pub(super) fn spawn<F, R, N>(
     shared: &Arc<Shared>,
     closure: F,
+    name: N,
     site: &'static Location<'static>,
 ) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
+    N: Name,
 {
-    let make = |birth| task::make(async move { closure() }, (), site, birth);
+    let make = |birth| task::make(async move { closure() }, name, site, birth);
     if shared.refuses_spawns() || !shared.enter_jobs(1) {
         return spawn::refused(make);
     }

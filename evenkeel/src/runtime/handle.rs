@@ -4,7 +4,7 @@ use super::{block_on, blocking};
 use crate::metrics::RuntimeMetrics;
 use crate::processor::current;
 use crate::processor::shared::{Phase, Shared};
-use crate::task::{self, JoinHandle};
+use crate::task::{self, JoinHandle, Name};
 use std::future::Future;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -157,7 +157,22 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        task::spawn_on(&self.shared, future, (), Location::caller())
+        self.spawn_named(future, (), Location::caller())
+    }
+
+    /// Does the same for a task with a name, spawned at `site`.
+    pub(crate) fn spawn_named<F, N>(
+        &self,
+        future: F,
+        name: N,
+        site: &'static Location<'static>,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+        N: Name,
+    {
+        task::spawn_on(&self.shared, future, name, site)
     }
 
     /// Runs a closure that may block, or that computes for long, on a thread apart from the
@@ -190,11 +205,26 @@ impl Handle {
         F: FnOnce() -> R + Send + 'static,
         R: Send + 'static,
     {
+        self.spawn_blocking_named(closure, (), Location::caller())
+    }
+
+    /// Does the same for a closure with a name, spawned at `site`.
+    pub(crate) fn spawn_blocking_named<F, R, N>(
+        &self,
+        closure: F,
+        name: N,
+        site: &'static Location<'static>,
+    ) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+        N: Name,
+    {
         if self.shared.hooks.deterministic {
             // Another thread would run at a time that the seed does not determine.
-            return task::spawn_on(&self.shared, async move { closure() }, (), Location::caller());
+            return self.spawn_named(async move { closure() }, name, site);
         }
-        blocking::spawn(&self.shared, closure, Location::caller())
+        blocking::spawn(&self.shared, closure, name, site)
     }
 
     /// As [`Runtime::block_on`](super::Runtime::block_on).

@@ -62,7 +62,7 @@ pub use crate::raw_task::id::Id;
 pub use crate::raw_task::report::{Stall, TaskInfo, TaskPanic};
 pub use abort_handle::AbortHandle;
 pub use cancellation::{CancellationToken, Cancelled, CancelledOwned, DropGuard};
-pub(crate) use cell::make;
+pub(crate) use cell::{Name, make};
 pub use error::JoinError;
 pub use in_place::block_in_place;
 pub use join::JoinHandle;

@@ -3,6 +3,7 @@
 use super::cell::{Name, make};
 use super::join::JoinHandle;
 use super::local_set::{self, LocalJoinHandle, LocalSet};
+use crate::Handle;
 use crate::processor::current;
 use crate::processor::shared::Shared;
 use crate::scheduler::spawn;
@@ -60,10 +61,11 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    crate::Handle::current_for("spawn_blocking").spawn_blocking(closure)
+    Handle::current_for("spawn_blocking").spawn_blocking(closure)
 }
 
-/// Configures a task before it is spawned, on the workers or as a local one.
+/// Configures a task before it is spawned, on the workers, as a local one or as a closure that
+/// blocks.
 ///
 /// # Examples
 /// ```
@@ -106,6 +108,76 @@ impl Builder {
         match self.name {
             Some(name) => spawn_here(future, name, Location::caller()),
             None => spawn_here(future, (), Location::caller()),
+        }
+    }
+
+    /// Spawns the task on the runtime of `handle`, as [`Handle::spawn`] does. The caller may be
+    /// outside of any runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{Builder, current};
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let name = async { current().name().map(str::to_owned) };
+    /// let helmsman = Builder::new().name("helmsman").spawn_on(name, &runtime.handle());
+    /// assert_eq!(evenkeel::block_on(helmsman).unwrap().as_deref(), Some("helmsman"));
+    /// ```
+    #[track_caller]
+    pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        match self.name {
+            Some(name) => handle.spawn_named(future, name, Location::caller()),
+            None => handle.spawn(future),
+        }
+    }
+
+    /// Runs a closure that may block on a thread apart from the workers, as
+    /// [`spawn_blocking()`] does. The name is that of the closure in reports, such as
+    /// [`ShutdownReport::stuck`](crate::ShutdownReport::stuck), and not the thread's.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime; see [`spawn_blocking_on`](Self::spawn_blocking_on).
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(self, closure: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        self.spawn_blocking_on(closure, &Handle::current_for("spawn_blocking"))
+    }
+
+    /// Does the same on the runtime of `handle`. The caller may be outside of any runtime.
+    ///
+    /// # Examples
+    /// What is stuck when a service ends is mostly a closure:
+    /// ```
+    /// use evenkeel::{Shutdown, task::Builder};
+    /// use std::{sync::mpsc, time::Duration};
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let (begin, begun) = mpsc::channel();
+    /// let (lift, lifted) = mpsc::channel::<()>();
+    /// let dives = move || {
+    ///     begin.send(()).unwrap();
+    ///     lifted.recv().is_err()
+    /// };
+    /// Builder::new().name("diver").spawn_blocking_on(dives, &runtime.handle()).detach();
+    /// begun.recv().unwrap();
+    /// let report = runtime.shutdown(Shutdown::Deadline(Duration::from_millis(10)));
+    /// assert_eq!(report.stuck[0].name.as_deref(), Some("diver"));
+    /// drop(lift);
+    /// ```
+    #[track_caller]
+    pub fn spawn_blocking_on<F, R>(self, closure: F, handle: &Handle) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        match self.name {
+            Some(name) => handle.spawn_blocking_named(closure, name, Location::caller()),
+            None => handle.spawn_blocking(closure),
         }
     }
 

@@ -2,16 +2,41 @@
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
+use evenkeel::task::{self, TaskPanic};
 use evenkeel::{Builder, Handle, Runtime, Shutdown};
 use std::collections::HashSet;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 fn runtime() -> Runtime {
     Builder::new().workers(1).name("deck").build().expect("the runtime starts")
+}
+
+/// Their panics have no joiner, so they go to the hook.
+#[test]
+fn tasks_and_closures_have_the_names_that_their_builders_give() {
+    let _watchdog = watchdog();
+    let (sender, reports) = mpsc::channel();
+    let hook = move |panic: &TaskPanic<'_>| sender.send(panic.task.clone()).unwrap();
+    let runtime = Builder::new().workers(1).on_task_panic(hook).build().unwrap();
+    let named = |name: &str| task::Builder::new().name(name);
+    let (handle, line) = (runtime.handle(), line!());
+    named("anchor").spawn_on(async { panic!("adrift") }, &handle).detach();
+    named("cable").spawn_blocking_on(|| panic!("adrift"), &handle).detach();
+    let _entered = runtime.enter();
+    named("buoy").spawn_blocking(|| panic!("adrift")).detach();
+    let mut told: Vec<_> = (0..3).map(|_| reports.recv().unwrap()).collect();
+    told.sort_by_key(|task| task.spawn_site.line());
+    let names = told.iter().map(|task| task.name.as_deref().unwrap());
+    assert!(names.eq(["anchor", "cable", "buoy"]), "{told:?}");
+    let lines = told.iter().map(|task| task.spawn_site.line() - line);
+    assert!(lines.eq([1, 2, 4]), "{told:?}");
+    assert!(told.iter().all(|task| task.spawn_site.file() == file!()));
+    task::Builder::new().spawn_blocking(|| panic!("adrift")).detach();
+    assert_eq!(reports.recv().unwrap().name, None);
 }
 
 #[test]
