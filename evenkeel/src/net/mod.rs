@@ -30,6 +30,32 @@
 //! `HyperExecutor` and `HyperTimer`. A reference to a stream has them too, because operations take
 //! `&self`: one task may read through one reference while another one writes through a second one.
 //!
+//! Lines, for example, are read by a buffer of Tokio's:
+//! ```toml
+//! [dependencies]
+//! evenkeel = { version = "0.1", features = ["tokio-io"] }
+//! tokio = { version = "1", default-features = false, features = ["io-util"] }
+//! ```
+//! ```
+//! # #[cfg(feature = "tokio-io")]
+//! # {
+//! use evenkeel::net::UnixStream;
+//! use tokio::io::{AsyncBufReadExt, BufReader};
+//!
+//! # evenkeel::Runtime::new()?.block_on(async {
+//! let (stream, peer) = UnixStream::pair()?;
+//! peer.write_all(b"wind: south\nsea: calm\n").await?;
+//! drop(peer);
+//! let mut lines = BufReader::new(&stream).lines();
+//! while let Some(line) = lines.next_line().await? {
+//!     println!("{line}");
+//! }
+//! # std::io::Result::Ok(())
+//! # })?;
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Examples
 //! ```
 //! use evenkeel::net::{TcpListener, TcpStream};

@@ -5,7 +5,7 @@ use evenkeel::net::{TcpSocket, TcpStream, UnixStream, tcp, unix};
 use evenkeel::spawn;
 use evenkeel::time::{Duration, sleep};
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::pin::pin;
 
@@ -49,6 +49,47 @@ fn lent_halves_work_at_once_in_one_task() {
         assert!(back == vec![9; MUCH]);
         assert_eq!(reader.read(&mut back).await.unwrap(), 0);
         echo.await.unwrap();
+    });
+}
+
+#[test]
+fn what_comes_up_to_the_end_is_appended() {
+    both_kinds!(one, other => {
+        let (reader, writer) = other.into_split();
+        let sent: Vec<u8> = (0..MUCH).map(|n| (n % 251) as u8).collect();
+        let expected = sent.clone();
+        let writes = spawn(async move { writer.write_all(&sent).await });
+        let mut got = vec![7];
+        for _ in 0..20 {
+            // What a future that is dropped has read is there, and nothing else.
+            drop(futures::poll!(pin!(one.read_to_end(&mut got))));
+            assert!(got[1..] == expected[..got.len() - 1]);
+            evenkeel::yield_now().await;
+        }
+        let before = got.len();
+        assert_eq!(one.read_to_end(&mut got).await.unwrap(), 1 + MUCH - before);
+        assert!(got[0] == 7 && got[1..] == expected);
+        assert_eq!(one.read_to_end(&mut got).await.unwrap(), 0);
+        writes.await.unwrap().unwrap();
+
+        let mut text = "weather: ".to_owned();
+        one.write_all("blæst".as_bytes()).await.unwrap();
+        one.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(reader.read_to_string(&mut text).await.unwrap(), 6);
+        assert_eq!(reader.read_to_string(&mut text).await.unwrap(), 0);
+        assert_eq!(text, "weather: blæst");
+    });
+}
+
+#[test]
+fn what_is_no_text_leaves_the_text_as_it_was() {
+    both_kinds!(one, other => {
+        let (reader, _) = one.split();
+        other.write_all(b"bl\xe6st").await.unwrap();
+        drop(other);
+        let mut text = "weather: ".to_owned();
+        let error = reader.read_to_string(&mut text).await.unwrap_err();
+        assert_eq!((error.kind(), &*text), (ErrorKind::InvalidData, "weather: "));
     });
 }
 

@@ -97,11 +97,11 @@ macro_rules! by_traits {
                             let mut all = Vec::new();
                             AsyncWriteExt::write_all(&mut to_tcp, b"question").await.unwrap();
                             AsyncWriteExt::$close(&mut to_tcp).await.unwrap();
-                            to_tcp.read_to_end(&mut all).await.unwrap();
+                            AsyncReadExt::read_to_end(&mut to_tcp, &mut all).await.unwrap();
                             AsyncWriteExt::write_all(&mut to_unix, &all).await.unwrap();
                             AsyncWriteExt::$close(&mut to_unix).await.unwrap();
                             all.clear();
-                            to_unix.read_to_end(&mut all).await.unwrap();
+                            AsyncReadExt::read_to_end(&mut to_unix, &mut all).await.unwrap();
                             assert_eq!(all, b"question");
                             answers.await.unwrap();
                             passes.await.unwrap();
@@ -254,7 +254,7 @@ macro_rules! by_traits {
                             AsyncWriteExt::write_all(&mut stream, &[me; 999]).await.unwrap();
                             AsyncWriteExt::$close(&mut stream).await.unwrap();
                             let mut back = Vec::new();
-                            stream.read_to_end(&mut back).await.unwrap();
+                            AsyncReadExt::read_to_end(&mut stream, &mut back).await.unwrap();
                             assert_eq!(back, [me; 999]);
                         });
                         futures::future::join_all(clients).await;
@@ -320,7 +320,7 @@ mod buffers_of_tokio {
                     shared.shutdown(std::net::Shutdown::Write).unwrap();
                 });
                 let mut all = Vec::new();
-                (&*client).read_to_end(&mut all).await.unwrap();
+                AsyncReadExt::read_to_end(&mut &*client, &mut all).await.unwrap();
                 assert!(all == vec![7; 1 << 20]);
                 writes.await.unwrap();
                 assert_eq!(serves.await.unwrap().unwrap(), 1 << 20);

@@ -12,7 +12,7 @@ pub(super) use listeners::listener_operations;
 pub(super) use sockets::socket_traits;
 pub(super) use streams::{read_operations, stream_operations, write_operations};
 
-use super::io::{Done, Step};
+use super::io::{Done, Io, Step};
 use crate::budget;
 use crate::readiness::source::Direction;
 use rustix::net::{self, RecvFlags, SendAncillaryBuffer, SendFlags};
@@ -27,6 +27,9 @@ use std::task::{Context, Poll};
 /// Whether the system tells of bytes that come after a short read, and of room after a short write.
 /// Others may not.
 const IS_EPOLL: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// What a read to the end asks for at once. No benchmark sets it.
+const CHUNK: usize = 16 * 1_024;
 
 /// A stream of bytes.
 pub(super) trait Stream: AsFd {
@@ -60,6 +63,29 @@ const NO_SIGNAL: SendFlags = SendFlags::empty();
 pub(super) fn read<S: Stream>(stream: &S, buffer: &mut [u8]) -> Result<Done<usize>> {
     let (n, _) = net::recv(stream, &mut *buffer, RecvFlags::empty())?;
     Ok(Done { result: n, is_drained: S::SHORT_IS_DRAINED && n > 0 && n < buffer.len() })
+}
+
+/// Reads to the end, and appends the bytes to `into`.
+pub(super) async fn read_to_end<S: Stream>(io: &Io<S>, into: &mut Vec<u8>) -> Result<usize> {
+    // Apart from `into`, so that there is nothing else in it if the caller drops this.
+    let (before, mut chunk) = (into.len(), vec![0; CHUNK]);
+    loop {
+        let n = io.operate(Direction::Read, |stream| read(stream, &mut chunk)).await?;
+        if n == 0 {
+            return Ok(into.len() - before);
+        }
+        into.extend_from_slice(&chunk[..n]);
+    }
+}
+
+/// Does the same with a text.
+pub(super) async fn read_to_string<S: Stream>(io: &Io<S>, into: &mut String) -> Result<usize> {
+    let mut bytes = Vec::new();
+    read_to_end(io, &mut bytes).await?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+    into.push_str(&text);
+    Ok(text.len())
 }
 
 /// Reads nothing, into buffers without room, for a caller that is polled by functions.

@@ -129,6 +129,38 @@ macro_rules! read_operations {
                 async move { all.await.map(|()| len) }
             }
 
+            /// Reads until the peer closes its side, and appends the bytes to `into`. Returns their
+            /// number. A peer that does not close has it wait for ever, and one that does not end
+            /// has `into` grow: a server sets limits to both.
+            ///
+            /// # Cancel safety
+            /// No byte is lost: what was read is in `into`.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read). What was read before is in `into`.
+            ///
+            /// # Cost
+            /// A buffer of 16 KiB meanwhile, and a copy of what is read.
+            pub async fn read_to_end(&self, into: &mut Vec<u8>) -> std::io::Result<usize> {
+                operations::read_to_end(self.io(), into).await
+            }
+
+            /// Reads until the peer closes its side, and appends the text to `into`. Returns the
+            /// number of bytes.
+            ///
+            /// # Cancel safety
+            /// None: what was read before is lost.
+            ///
+            /// # Errors
+            /// [`InvalidData`](std::io::ErrorKind::InvalidData) if it is not UTF-8; those of
+            /// [`read`](Self::read). `into` is as before then, and what was read is lost.
+            ///
+            /// # Cost
+            /// That of [`read_to_end`](Self::read_to_end), and one more copy.
+            pub async fn read_to_string(&self, into: &mut String) -> std::io::Result<usize> {
+                operations::read_to_string(self.io(), into).await
+            }
+
             /// Waits until there may be something to read, or the peer has closed its side. A
             /// [`try_read`](Self::try_read) may find nothing all the same: then wait again.
             ///
