@@ -627,6 +627,12 @@ fn a_walk_finds_each_entry_once() {
             names.push(name);
         }
         assert!(entries.next_entry().await.unwrap().is_none(), "it stays at the end");
+        #[cfg(feature = "stream")]
+        {
+            use futures::StreamExt;
+            let entries = fs::read_dir(&folder.0).await.unwrap();
+            assert_eq!(entries.map(Result::unwrap).count().await, 101);
+        }
         names.sort();
         let mut expected: Vec<String> = (0..100).map(|n| format!("{n:03}")).collect();
         expected.push("below".to_owned());

@@ -40,6 +40,26 @@ fn wait(kind: &mut Signal) {
     assert_eq!(block_on(kind.recv()), Some(()));
 }
 
+#[cfg(feature = "stream")]
+#[test]
+fn a_stream_of_signals_has_an_item_for_each_wait() {
+    use futures::StreamExt;
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let mut pipes = listen(SignalKind::pipe());
+        let task = runtime.spawn(async move {
+            for _ in 0..100 {
+                assert_eq!(pipes.next().await, Some(()));
+                assert!(poll!(pipes.next()).is_pending());
+                raise(Number::PIPE);
+            }
+        });
+        raise(Number::PIPE);
+        runtime.block_on(task).unwrap();
+    }
+}
+
 #[test]
 fn a_task_waits_for_signals_on_each_runtime() {
     let _watchdog = watchdog();

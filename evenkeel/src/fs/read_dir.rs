@@ -130,6 +130,31 @@ impl ReadDir {
     }
 }
 
+/// The entries, and the errors of [`next_entry`](ReadDir::next_entry), after which the walk may go
+/// on.
+///
+/// # Examples
+/// ```
+/// use futures::TryStreamExt;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// let names = runtime.block_on(async {
+///     let entries = evenkeel::fs::read_dir(".").await?;
+///     entries.map_ok(|entry| entry.file_name()).try_collect::<Vec<_>>().await
+/// })?;
+/// assert!(names.iter().any(|name| name == "Cargo.toml"));
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "stream")]
+impl futures_core::Stream for ReadDir {
+    type Item = Result<DirEntry>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<DirEntry>>> {
+        self.poll_next_entry(cx).map(Result::transpose)
+    }
+}
+
 impl fmt::Debug for ReadDir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReadDir").finish_non_exhaustive()

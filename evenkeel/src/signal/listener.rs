@@ -114,6 +114,37 @@ impl Signal {
     }
 }
 
+/// A stream that does not end: an item for what [`recv`](Signal::recv) returns.
+///
+/// # Examples
+/// Signals of two kinds in one loop:
+/// ```
+/// use evenkeel::signal::unix::{SignalKind, signal};
+/// use futures::{StreamExt, stream::select};
+/// use rustix::process::{Signal, getpid, kill_process};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let reload = signal(SignalKind::hangup())?.map(|()| "reload");
+/// let end = signal(SignalKind::terminate())?.map(|()| "end");
+/// kill_process(getpid(), Signal::TERM)?;
+/// let told = evenkeel::block_on(select(reload, end).next());
+/// assert_eq!(told, Some("end"));
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "stream")]
+impl futures_core::Stream for Signal {
+    type Item = ();
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        self.poll_recv(cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
+    }
+}
+
 impl Drop for Signal {
     fn drop(&mut self) {
         self.leave();
