@@ -23,19 +23,28 @@ const BACKLOG: i32 = 1_024;
 /// ```
 /// use evenkeel::net::{TcpListener, TcpStream};
 ///
-/// async fn serve(listener: TcpListener) -> std::io::Result<()> {
+/// async fn echo(stream: TcpStream) -> std::io::Result<()> {
+///     let mut buffer = [0; 1_024];
 ///     loop {
-///         let (stream, _) = listener.accept().await?;
-///         evenkeel::spawn(async move {
-///             let mut buffer = [0; 1_024];
-///             loop {
-///                 match stream.read(&mut buffer).await? {
-///                     0 => return std::io::Result::Ok(()),
-///                     n => stream.write_all(&buffer[..n]).await?,
+///         match stream.read(&mut buffer).await? {
+///             0 => return Ok(()),
+///             n => stream.write_all(&buffer[..n]).await?,
+///         }
+///     }
+/// }
+///
+/// async fn serve(listener: TcpListener) {
+///     loop {
+///         match listener.accept().await {
+///             Ok((stream, peer)) => evenkeel::spawn(async move {
+///                 if let Err(error) = echo(stream).await {
+///                     eprintln!("the connection of {peer} fails: {error}");
 ///                 }
-///             }
-///         })
-///         .detach();
+///             })
+///             .detach(),
+///             // It goes on. If no descriptors are left, the next call waits by itself.
+///             Err(error) => eprintln!("a connection is not accepted: {error}"),
+///         }
 ///     }
 /// }
 ///

@@ -22,7 +22,8 @@ macro_rules! listener_operations {
             /// # Errors
             /// The system's. If the process has no descriptors left, the connection waits in the
             /// backlog, and later calls wait before they try again: 5 ms, and up to a second if
-            /// that goes on.
+            /// that goes on. So a server goes on after an error: with `?` in its loop, the first
+            /// full table of descriptors ends it.
             pub async fn accept(&self) -> Result<($Stream, $Address)> {
                 self.accepts.wait().await;
                 self.accepts.note(self.io.operate(Direction::Read, accept).await)
