@@ -41,6 +41,7 @@
 //! |---|---|
 //! | the wrapped future, and futures that it awaits or joins | in the caller's task, on its executor |
 //! | sockets' readiness, timers | on the thread `evenkeel-compat`, which wakes the caller's task |
+//! | ends of children, and their pipes, of `tokio::process` (a program that has this feature of Tokio) | likewise |
 //! | what a crate spawns by `tokio::spawn` or a `JoinSet` of Tokio | on the thread `evenkeel-compat` |
 //! | `tokio::task::spawn_blocking`, files of `tokio::fs`, look-ups of names | on blocking threads of Tokio |
 //! | `tokio::task::block_in_place` | its closure is called where it is, and blocks the executor's worker |
