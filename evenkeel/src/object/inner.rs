@@ -14,8 +14,9 @@ use crate::raw_task::id::{self, Id};
 use crate::raw_task::{kept, party};
 use std::any::type_name;
 use std::future::poll_fn;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::pin::pin;
+use std::ptr;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
@@ -38,13 +39,7 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
-        self.class.note_moved(self.door.home(), None);
-        self.class.lines.forget(self.door.address());
-        // By a guard that was forgotten.
-        if self.door.is_locked() {
-            party::forget(self.door.address());
-            kept::forget(self.door.address());
-        }
+        self.end();
     }
 }
 
@@ -61,6 +56,35 @@ pub(super) fn holder(context: Option<&Context>) -> u64 {
 impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
         Self { class, door: Door::new(), value: UnsafeCell::new(value) }
+    }
+
+    /// Ends what is noted elsewhere of the object, by its address. No operation uses it any more.
+    fn end(&mut self) {
+        self.class.note_moved(self.door.home(), None);
+        self.class.lines.forget(self.door.address());
+        // By a guard that was forgotten.
+        if self.door.is_locked() {
+            party::forget(self.door.address());
+            kept::forget(self.door.address());
+        }
+    }
+
+    /// Takes the value out of an object that has no other handle.
+    pub(super) fn try_into_value(mut this: Arc<Self>) -> Result<T, Arc<Self>> {
+        match Arc::get_mut(&mut this) {
+            // Before it leaves its address.
+            Some(inner) => inner.end(),
+            None => return Err(this),
+        }
+        let inner = Arc::into_inner(this).expect("there is no other handle to clone");
+        // It has had its end: what is left is to drop its fields, and to return the value.
+        let inner = ManuallyDrop::new(inner);
+        // SAFETY: the whole is not dropped, and the field is not used, after this.
+        let _class = unsafe { ptr::read(&inner.class) };
+        // SAFETY: as above.
+        let _door = unsafe { ptr::read(&inner.door) };
+        // SAFETY: as above, and no operation is inside.
+        Ok(inner.value.with(|value| unsafe { ptr::read(value) }))
     }
 
     /// Puts the object into another class, where its home is this worker, or none; `is_chosen` says

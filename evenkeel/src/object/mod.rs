@@ -287,6 +287,34 @@ impl<T> Object<T> {
         self.inner.door.clear_poison();
     }
 
+    /// Takes the value out, if this is the only handle of the object: at the end of a computation,
+    /// for example. Says nothing of poison: ask [`is_poisoned`](Self::is_poisoned) before.
+    ///
+    /// # Errors
+    /// This handle, if the object has others. A task that has ended has dropped its own.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::Object;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let words = Object::new(Vec::new()).class("words");
+    ///     let tasks = ["south", "calm"].map(|word| {
+    ///         let words = words.clone();
+    ///         evenkeel::spawn(async move { words.with(|words| words.push(word)).await })
+    ///     });
+    ///     for task in tasks {
+    ///         task.await.unwrap().unwrap();
+    ///     }
+    ///     let mut words: Vec<&str> = words.try_into_inner().unwrap();
+    ///     words.sort();
+    ///     assert_eq!(words, ["calm", "south"]);
+    /// });
+    /// ```
+    pub fn try_into_inner(self) -> Result<T, Self> {
+        Inner::try_into_value(self.inner).map_err(|inner| Self { inner })
+    }
+
     /// Returns whether both are the same object.
     ///
     /// # Examples
@@ -299,6 +327,20 @@ impl<T> Object<T> {
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+/// An object as [`Object::new`] makes it.
+impl<T> From<T> for Object<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+/// An object as [`Object::new`] makes it.
+impl<T: Default> Default for Object<T> {
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::common::objects::{at, comes_home, in_place, join, runtime};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
-use evenkeel::object::Object;
+use evenkeel::object::{Object, report};
 use evenkeel::{Runtime, Shutdown, block_on, yield_now};
 use evenkeel_policy::random::Random;
 use std::sync::Arc;
@@ -55,6 +55,47 @@ fn objects(runtime: &Runtime, workers: usize) -> Vec<Object<u64>> {
 fn sum(objects: &[Object<u64>]) -> usize {
     let values = objects.iter().map(|object| object.call_blocking(|value| *value).unwrap());
     values.sum::<u64>() as usize
+}
+
+#[test]
+fn the_last_handle_takes_the_value_out_and_the_object_is_gone() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let value = Arc::new(());
+        let (home, place) = (at(&runtime, 0, value.clone()), in_place(&runtime, value.clone()));
+        let homes = || -> usize {
+            let classes = runtime.block_on(async { report().classes });
+            classes.iter().flat_map(|class| &class.homes).sum()
+        };
+        assert_eq!((Arc::strong_count(&value), homes()), (3, 1));
+        let clone = home.clone();
+        let home = home.try_into_inner().unwrap_err();
+        assert!(home.ptr_eq(&clone));
+        let guard =
+            runtime.spawn(async move { clone.with(|value| Arc::strong_count(value)).await });
+        assert_eq!(block_on(guard).unwrap(), Ok(3));
+        let taken = [home, place].map(|object| object.try_into_inner().unwrap());
+        assert_eq!((Arc::strong_count(&value), homes()), (3, 0));
+        drop(taken);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+}
+
+#[test]
+fn the_value_of_a_poisoned_object_or_of_one_behind_a_forgotten_guard_can_be_taken() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let values = runtime.block_on(async {
+        let (poisoned, locked) = (Object::from(1), Object::default());
+        let clone = poisoned.clone();
+        let panics = evenkeel::spawn(async move { clone.with(|_| panic!("halfway")).await });
+        panics.await.map(drop).unwrap_err();
+        assert!(poisoned.is_poisoned());
+        std::mem::forget(locked.enter().await.unwrap());
+        [poisoned, locked].map(|object| object.try_into_inner().unwrap())
+    });
+    assert_eq!(values, [1, 0]);
 }
 
 #[test]
