@@ -22,6 +22,8 @@ use std::vec;
 /// runtime.block_on(async {
 ///     assert_eq!("127.0.0.1:80".resolve().await.unwrap().len(), 1);
 ///     assert!("localhost:80".resolve().await.is_ok());
+///     let addresses = [80, 8_080].map(|port| std::net::SocketAddr::from(([127, 0, 0, 1], port)));
+///     assert_eq!(addresses.resolve().await.unwrap(), addresses);
 ///     assert!("no port".resolve().await.is_err());
 /// });
 /// ```
@@ -44,6 +46,16 @@ macro_rules! at_once {
     )*};
 }
 
+macro_rules! lists {
+    ($($type:ty),*) => {$(
+        impl Addresses for $type {
+            async fn resolve(self) -> Result<Vec<SocketAddr>> {
+                Ok(self.to_vec())
+            }
+        }
+    )*};
+}
+
 at_once!(
     SocketAddr,
     &SocketAddr,
@@ -51,9 +63,22 @@ at_once!(
     std::net::SocketAddrV6,
     (IpAddr, u16),
     (Ipv4Addr, u16),
-    (Ipv6Addr, u16),
-    &[SocketAddr]
+    (Ipv6Addr, u16)
 );
+
+lists!(&[SocketAddr], Vec<SocketAddr>, &Vec<SocketAddr>);
+
+impl<const N: usize> Addresses for [SocketAddr; N] {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        Ok(self.to_vec())
+    }
+}
+
+impl<const N: usize> Addresses for &[SocketAddr; N] {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        Ok(self.to_vec())
+    }
+}
 
 impl Addresses for &str {
     async fn resolve(self) -> Result<Vec<SocketAddr>> {
