@@ -113,6 +113,10 @@
 //! assert_eq!(cause, passed_on_by);
 //! ```
 
+// On docs.rs each item says which feature and system it needs, and nothing of models.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(shuttle))))]
+
 // Files that unit tests and integration tests share name this crate as a user does.
 #[cfg(test)]
 extern crate self as evenkeel_actor;

@@ -28,7 +28,42 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The promise
+//! If a worker makes progress, a task that becomes ready starts within
+//! ```text
+//! H · ⌈M/W⌉  +  6·P  +  9 µs · M  +  2 · (N/W) · p
+//! ```
+//! `M` is the number of workers, and `W` of those whose polls return. `N` is the number of tasks
+//! that are ready, `p` the mean time of their polls, and `P` that of the longest poll that returns.
+//! `H` is 450 µs. If no worker makes progress, a [relief](Builder::reliefs) does, alone, some 8 ms
+//! later. The time is that of the clock on the wall.
+//!
+//! *Assumed* is that the system grants the threads and gives them cores, that wakers do not block,
+//! and that fewer reliefs are stuck than [`Builder::reliefs`] sets. *It does not hold* in a runtime
+//! without reliefs whose workers are all stuck, such as a [current-thread
+//! one](Builder::new_current_thread); nor for a task at the home of an [`object`], a local task of
+//! a [`LocalSet`](task::LocalSet), the future of [`block_on`], and what waits for something else
+//! than its turn. A [deterministic] run has the order of its seed. The constants are fitted to
+//! simulated machines, and asserted there; they are not measured on large ones. In the repository,
+//! `docs/promise.md` has the details, all exceptions, and how it is checked.
+//!
+//! # Features
+//! | feature | adds |
+//! |---|---|
+//! | `macros`, on by default | `#[evenkeel::main]`, `#[evenkeel::test]`, `#[derive(Entry)]` |
+//! | `net`, on by default | TCP, UDP and Unix sockets over the workers' own readiness sets, on Unix |
+//! | `signal`, on by default | Ctrl-C and the other signals of the system, on Unix |
+//! | `stream`, on by default | the outputs of a coroutine, ticks, signals and the entries of a folder as a `Stream` of `futures-core` |
+//! | `futures-io`, `tokio-io` | streams and files read and write by the traits of `futures_io`, of `tokio::io` |
+//! | `hyper` | streams have the traits of `hyper::rt`; tasks and timers for it, `HyperExecutor` and `HyperTimer` |
+//! | `select` | `select!`, `join!`, `try_join!` and `pin!`: Tokio's macros, without its runtime |
+//! | `detect` | the [detection of deadlocks](detect) in builds without debug assertions, too |
+//! | `counters` | cache misses, where Linux counts them, as a hint for the placement of [objects](object) |
 
+// On docs.rs each item says which feature and system it needs, and nothing of models.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(loom, shuttle))))]
 // An example whose handle is not used would warn in the program that copies it.
 #![doc(test(attr(deny(unused_must_use))))]
 
