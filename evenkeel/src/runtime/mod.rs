@@ -146,7 +146,9 @@ impl Runtime {
         self.handle.spawn_blocking(closure)
     }
 
-    /// Returns a handle, which spawns but does not keep the runtime from shutting down.
+    /// Returns a handle, which spawns but does not keep the runtime from shutting down. A guard of
+    /// [`Handle::enter`] borrows it, so `runtime.handle().enter()` does not compile: call
+    /// [`enter`](Self::enter) of the runtime.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()
