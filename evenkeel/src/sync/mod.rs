@@ -9,4 +9,4 @@ mod model;
 pub mod monitor;
 mod semaphore;
 
-pub use semaphore::{Acquire, OwnedPermit, Permit, Semaphore, Take};
+pub use semaphore::{Acquire, AcquireOwned, OwnedPermit, Permit, Semaphore, Take};

@@ -4,7 +4,7 @@ use crate::common::counting::Counting;
 use crate::common::runtime::runtime;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
-use evenkeel::sync::{Acquire, Permit, Semaphore};
+use evenkeel::sync::{Acquire, AcquireOwned, Permit, Semaphore};
 use evenkeel::yield_now;
 use evenkeel_policy::random::Random;
 use futures::poll;
@@ -111,6 +111,21 @@ fn an_owned_permit_goes_to_another_task_and_is_released_there() {
         assert_eq!(permit.into_inner(), "chart of the bay");
         assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
     });
+}
+
+/// A service that has its permit at the second poll, and polls it no more.
+#[test]
+fn an_owned_wait_is_kept_between_polls_and_gives_its_share_to_the_permit() {
+    struct Service(Pin<Box<AcquireOwned<u8>>>);
+    let semaphore = Arc::new(Semaphore::empty());
+    let mut service = Service(Box::pin(semaphore.clone().acquire_owned()));
+    assert!(poll_once(service.0.as_mut()).is_pending());
+    semaphore.hand_over(7);
+    let Poll::Ready(permit) = poll_once(service.0.as_mut()) else { panic!("it has been granted") };
+    assert_eq!((*permit, Arc::strong_count(&semaphore)), (7, 2));
+    drop(service);
+    drop(permit);
+    assert_eq!((semaphore.available_permits(), Arc::strong_count(&semaphore)), (1, 1));
 }
 
 /// The future waits, is granted, and is dropped before it is polled again.

@@ -1,7 +1,7 @@
 //! The traits that programs count on: what may be sent, shared, and used after a panic.
 
 use evenkeel::sync::monitor::Monitor;
-use evenkeel::sync::{Acquire, OwnedPermit, Permit, Semaphore};
+use evenkeel::sync::{Acquire, AcquireOwned, OwnedPermit, Permit, Semaphore};
 use evenkeel::task::{AbortHandle, AccessError, CancellationToken, Cancelled, CancelledOwned};
 use evenkeel::task::{JoinSet, LocalJoinHandle, LocalKey, TaskLocalFuture, TaskTracker};
 use evenkeel::task::{TaskTrackerToken, TaskTrackerWaitFuture, TrackedFuture};
@@ -34,6 +34,7 @@ fn runtimes_tasks_and_permits_are_sent_and_shared() {
     is_sent_and_shared::<TrackedFuture<u8>>();
     is_sent_and_shared::<Semaphore<Cell<u8>>>();
     is_sent_and_shared::<Acquire<'_, Cell<u8>>>();
+    is_sent_and_shared::<AcquireOwned<Cell<u8>>>();
     is_sent_and_shared::<Permit<'_>>();
     is_sent_and_shared::<OwnedPermit>();
     is_sent_and_shared::<Monitor<Cell<u8>>>();

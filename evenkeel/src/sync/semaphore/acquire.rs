@@ -1,9 +1,10 @@
-//! `P` as a future: [`Take`] gives the datum, and [`Acquire`] a permit around it.
+//! `P` as a future: [`Take`] gives the datum, and [`Acquire`] and [`AcquireOwned`] a permit around
+//! it.
 
 #![allow(unsafe_code, reason = "the queue points to a node in this future")]
 
 use super::Semaphore;
-use super::permit::Permit;
+use super::permit::{OwnedPermit, Permit};
 use super::queue::{self, Node, Progress};
 use crate::detect::Site;
 use crate::task::budget;
@@ -11,9 +12,11 @@ use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::ptr;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
 
 /// The future of [`Semaphore::take`](super::Semaphore::take), which has an example.
 ///
@@ -27,11 +30,14 @@ use std::task::{Context, Poll, Waker};
 /// # Panics
 /// If it is polled again after it has returned its datum.
 #[must_use = "futures do nothing unless awaited"]
+pub struct Take<'a, D: Send = ()>(Wait<&'a Semaphore<D>, D>);
+
+/// A wait for a permit of the semaphore that `S` leads to.
 #[repr(C)]
-pub struct Take<'a, D: Send = ()> {
+struct Wait<S: Deref<Target = Semaphore<D>>, D: Send> {
     /// First, so that it is near the task's header if the task's future begins with this one.
     node: Node<D>,
-    semaphore: &'a Semaphore<D>,
+    semaphore: S,
     site: Site,
     /// The queue points to the node.
     _pinned: PhantomPinned,
@@ -39,21 +45,15 @@ pub struct Take<'a, D: Send = ()> {
 
 // SAFETY: one thread at a time reaches the node's datum and links, as its progress says. Its
 // pointers are followed only under the lock. `D` and wakers are `Send`.
-unsafe impl<D: Send> Send for Take<'_, D> {}
-// SAFETY: a shared `Take` gives no access to anything.
-unsafe impl<D: Send> Sync for Take<'_, D> {}
+unsafe impl<S: Deref<Target = Semaphore<D>> + Send, D: Send> Send for Wait<S, D> {}
+// SAFETY: a shared wait gives no access to anything.
+unsafe impl<S: Deref<Target = Semaphore<D>> + Sync, D: Send> Sync for Wait<S, D> {}
 
-impl<'a, D: Send> Take<'a, D> {
+impl<S: Deref<Target = Semaphore<D>>, D: Send> Wait<S, D> {
     #[inline(always)]
     #[track_caller]
-    pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
-        Self::at(semaphore, Site::here())
-    }
-
-    /// A wait that `site` has asked for.
-    #[inline(always)]
-    pub(super) fn at(semaphore: &'a Semaphore<D>, site: Site) -> Self {
-        Self { node: Node::new(), semaphore, site, _pinned: PhantomPinned }
+    fn new(semaphore: S) -> Self {
+        Self { node: Node::new(), semaphore, site: Site::here(), _pinned: PhantomPinned }
     }
 
     /// Tells [`detect`](crate::detect) that the node is in the queue. The caller has the lock.
@@ -167,7 +167,7 @@ impl<'a, D: Send> Take<'a, D> {
     }
 }
 
-impl<D: Send> Future for Take<'_, D> {
+impl<S: Deref<Target = Semaphore<D>>, D: Send> Future for Wait<S, D> {
     type Output = D;
 
     #[inline]
@@ -190,13 +190,31 @@ impl<D: Send> Future for Take<'_, D> {
     }
 }
 
-impl<D: Send> Drop for Take<'_, D> {
+impl<S: Deref<Target = Semaphore<D>>, D: Send> Drop for Wait<S, D> {
     #[inline]
     fn drop(&mut self) {
         let progress = self.node.progress();
         if !matches!(progress, Progress::New | Progress::Yielded | Progress::Done) {
             self.give_up(progress);
         }
+    }
+}
+
+impl<'a, D: Send> Take<'a, D> {
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
+        Self(Wait::new(semaphore))
+    }
+}
+
+impl<D: Send> Future for Take<'_, D> {
+    type Output = D;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
+        // SAFETY: the field is pinned with the whole, and is not moved out of it.
+        unsafe { self.map_unchecked_mut(|take| &mut take.0) }.poll(context)
     }
 }
 
@@ -214,13 +232,13 @@ impl<D: Send> fmt::Debug for Take<'_, D> {
 /// # Panics
 /// As [`Take`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Acquire<'a, D: Send = ()>(Take<'a, D>);
+pub struct Acquire<'a, D: Send = ()>(Wait<&'a Semaphore<D>, D>);
 
 impl<'a, D: Send> Acquire<'a, D> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
-        Self(Take::new(semaphore))
+        Self(Wait::new(semaphore))
     }
 }
 
@@ -231,13 +249,62 @@ impl<'a, D: Send> Future for Acquire<'a, D> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a, D>> {
         let semaphore = self.0.semaphore;
         // SAFETY: the field is pinned with the whole, and is not moved out of it.
-        let take = unsafe { self.map_unchecked_mut(|acquire| &mut acquire.0) };
-        take.poll(context).map(|datum| Permit::new(semaphore, datum))
+        let wait = unsafe { self.map_unchecked_mut(|acquire| &mut acquire.0) };
+        wait.poll(context).map(|datum| Permit::new(semaphore, datum))
     }
 }
 
 impl<D: Send> fmt::Debug for Acquire<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire").finish_non_exhaustive()
+    }
+}
+
+/// The future of [`Semaphore::acquire_owned`](super::Semaphore::acquire_owned), which has an
+/// example. A service may keep it between its polls.
+///
+/// # Cancel safety
+/// As [`Take`].
+///
+/// # Panics
+/// As [`Take`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct AcquireOwned<D: Send = ()>(Wait<Share<D>, D>);
+
+/// A share of a semaphore. None once the permit has it.
+struct Share<D>(Option<Arc<Semaphore<D>>>);
+
+impl<D> Deref for Share<D> {
+    type Target = Semaphore<D>;
+
+    fn deref(&self) -> &Semaphore<D> {
+        self.0.as_ref().expect("a wait has its semaphore until it is done")
+    }
+}
+
+impl<D: Send> AcquireOwned<D> {
+    #[track_caller]
+    pub(super) fn new(semaphore: Arc<Semaphore<D>>) -> Self {
+        Self(Wait::new(Share(Some(semaphore))))
+    }
+}
+
+impl<D: Send> Future for AcquireOwned<D> {
+    type Output = OwnedPermit<D>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<OwnedPermit<D>> {
+        // SAFETY: the field is pinned with the whole, and is not moved out of it.
+        let mut wait = unsafe { self.map_unchecked_mut(|acquire| &mut acquire.0) };
+        let datum = ready!(wait.as_mut().poll(context));
+        // SAFETY: the share alone is moved, which is never pinned.
+        let wait = unsafe { wait.get_unchecked_mut() };
+        let semaphore = wait.semaphore.0.take().expect("a wait ends once");
+        Poll::Ready(OwnedPermit::new(semaphore, datum))
+    }
+}
+
+impl<D: Send> fmt::Debug for AcquireOwned<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcquireOwned").finish_non_exhaustive()
     }
 }

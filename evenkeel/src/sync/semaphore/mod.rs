@@ -38,16 +38,15 @@ mod acquire;
 mod permit;
 mod queue;
 
-pub use acquire::{Acquire, Take};
+pub use acquire::{Acquire, AcquireOwned, Take};
 pub use permit::{OwnedPermit, Permit};
 
-use crate::detect::{Object, Site};
+use crate::detect::Object;
 use crate::primitives::const_unless_model;
 use crate::primitives::spin_lock::SpinLock;
 use queue::Inner;
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -312,12 +311,8 @@ impl<D: Send> Semaphore<D> {
     /// });
     /// ```
     #[track_caller]
-    pub fn acquire_owned(self: Arc<Self>) -> impl Future<Output = OwnedPermit<D>> + Send {
-        let site = Site::here();
-        async move {
-            let datum = Take::at(&self, site).await;
-            OwnedPermit::new(self, datum)
-        }
+    pub fn acquire_owned(self: Arc<Self>) -> AcquireOwned<D> {
+        AcquireOwned::new(self)
     }
 
     /// Takes a permit without waiting. Returns `None` if no permit is available.
