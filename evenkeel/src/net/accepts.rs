@@ -6,8 +6,8 @@
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
 //! second. Accepts that were under way before a pause, and fail during it, do not lengthen it:
 //! several tasks may accept from one listener, and all of them fail at once. An accept that
-//! succeeds ends that: it wakes the tasks that wait in the pause. Each of these leaves its waker in
-//! the pause under the lock under which it looks for one, so none comes too late.
+//! succeeds ends that: it wakes the tasks that wait in a pause. Each of these leaves its waker
+//! under the lock under which it looks for the pause, so none comes too late.
 //!
 //! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
 //! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
@@ -16,6 +16,7 @@
 //! The times are those of Go's `net/http`.
 
 use crate::primitives::unwind::wake_all;
+use crate::primitives::wakers::{WakerPlace, Wakers};
 use crate::primitives::{Mutex, lock};
 use crate::processor::shared::Shared;
 use crate::processor::{current, entered};
@@ -42,20 +43,22 @@ pub(super) struct Accepts {
 struct State {
     pause: Option<Pause>,
     length: Duration,
+    /// The wakers of the tasks that wait, in whichever pause: an accept that succeeds ends all.
+    waiting: Wakers,
 }
 
 #[derive(Debug)]
 struct Pause {
     until: Instant,
     of: Owner,
-    /// The wakers of the tasks that have waited for its end, one for each.
-    waiting: Vec<Waker>,
 }
 
 #[derive(Debug)]
 struct Polled {
     sleep: Pin<Box<Sleep>>,
     of: Owner,
+    /// Its waker's.
+    place: Option<WakerPlace>,
 }
 
 /// The runtime by whose clock a pause goes.
@@ -76,17 +79,23 @@ impl Owner {
 }
 
 impl State {
-    /// Begins a pause after a failure at `now` in the runtime `of`, if it was in one, and returns
-    /// the former one. A pause of that runtime that is not over stays as it is.
-    fn note_failure(&mut self, now: Instant, of: Option<Owner>) -> Option<Pause> {
+    /// Begins a pause after a failure at `now` in the runtime `of`, if it was in one. A pause of
+    /// that runtime that is not over stays as it is.
+    fn note_failure(&mut self, now: Instant, of: Option<Owner>) {
         let is_in_force = |pause: &Pause, of: &Owner| pause.until > now && pause.of.is(of);
         if self.pause.as_ref().zip(of.as_ref()).is_some_and(|(pause, of)| is_in_force(pause, of)) {
-            return None;
+            return;
         }
         self.length = (self.length * 2).clamp(SHORTEST, LONGEST);
-        let waiting = Vec::new();
-        let pause = of.map(|of| Pause { until: now + self.length, of, waiting });
-        std::mem::replace(&mut self.pause, pause)
+        self.pause = of.map(|of| Pause { until: now + self.length, of });
+    }
+
+    /// Returns the end and the runtime of the pause, if it is one of the current runtime and not
+    /// over.
+    fn present(&self) -> Option<(Instant, Owner)> {
+        let pause = self.pause.as_ref()?;
+        let is_present = pause.of.is_current() && pause.until > Instant::now();
+        is_present.then(|| (pause.until, pause.of.clone()))
     }
 }
 
@@ -95,9 +104,13 @@ impl Accepts {
     pub(super) fn note<R>(&self, result: Result<R>) -> Result<R> {
         match &result {
             Ok(_) => {
-                let former = std::mem::take(&mut *lock(&self.state));
-                // Not under the lock. The connection is not lost if a waker panics.
-                wake_all(former.pause.map(|pause| pause.waiting).unwrap_or_default());
+                let waiting = {
+                    let mut state = lock(&self.state);
+                    (state.pause, state.length) = (None, Duration::ZERO);
+                    state.waiting.take_all()
+                };
+                // The connection is not lost if a waker panics.
+                wake_all(waiting);
                 entered::with_any(|context| {
                     if let Some(here) = context {
                         here.counters().accepted.add(1);
@@ -107,10 +120,7 @@ impl Accepts {
             Err(error) if is_out_of_means(error) => {
                 // Without a runtime there is no timer.
                 let owner = current::shared().map(|shared| Owner(Arc::downgrade(&shared)));
-                let mut state = lock(&self.state);
-                let former = state.note_failure(Instant::now(), owner);
-                drop(state);
-                drop(former);
+                lock(&self.state).note_failure(Instant::now(), owner);
             }
             Err(_) => {}
         }
@@ -119,10 +129,11 @@ impl Accepts {
 
     /// Waits for the end of the pause, if there is one.
     pub(super) async fn wait(&self) {
-        let pause = poll_fn(|cx| Poll::Ready(self.pause(cx.waker()))).await;
+        let mut waiter = Waiter { accepts: self, place: None };
+        let pause = poll_fn(|cx| Poll::Ready(self.pause(cx.waker(), &mut waiter.place))).await;
         let Some((until, _)) = pause else { return };
         let mut sleep = pin!(sleep_until(until));
-        poll_fn(|cx| match self.pause(cx.waker()) {
+        poll_fn(|cx| match self.pause(cx.waker(), &mut waiter.place) {
             // If the runtime ends, the accept tells.
             Some((present, _)) if present == until => {
                 sleep.as_mut().poll_or_over(cx.waker()).map(drop)
@@ -136,42 +147,54 @@ impl Accepts {
     /// woken at the end.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         // The sleep is polled, and dropped, outside of the lock.
-        let former = lock(&self.polled).take();
-        let Some((until, of)) = self.pause(cx.waker()) else { return Poll::Ready(()) };
+        let mut former = lock(&self.polled).take();
+        let place = former.as_mut().and_then(|polled| polled.place.take());
+        let mut waiter = Waiter { accepts: self, place };
+        let pause = self.pause(cx.waker(), &mut waiter.place);
+        let Some((until, of)) = pause else { return Poll::Ready(()) };
         // One for an earlier pause may end later: an accept has ended that pause.
         let is_of_pause = |polled: &Polled| polled.of.is(&of) && polled.sleep.deadline() <= until;
         let mut polled = match former.filter(is_of_pause) {
             Some(polled) => polled,
-            None => Polled { sleep: Box::pin(sleep_until(until)), of },
+            None => Polled { sleep: Box::pin(sleep_until(until)), of, place: None },
         };
         if polled.sleep.as_mut().poll_or_over(cx.waker()).is_ready() {
             return Poll::Ready(());
         }
+        polled.place = waiter.place.take();
         let other = lock(&self.polled).replace(polled);
-        drop(other);
+        waiter.place = other.and_then(|other| other.place);
         Poll::Pending
     }
 
     /// Returns the end and the runtime of the pause, if it is one of the current runtime and not
-    /// over. If an accept ends it earlier, that wakes the task.
-    fn pause(&self, waker: &Waker) -> Option<(Instant, Owner)> {
-        self.look(None)?;
+    /// over. Then it leaves the waker, which an accept that ends the pause earlier wakes.
+    fn pause(&self, waker: &Waker, place: &mut Option<WakerPlace>) -> Option<(Instant, Owner)> {
         // Most accepts clone no waker, and none does so under the lock.
-        self.look(Some(waker.clone()))
-    }
-
-    /// Returns the same, and leaves the waker in the pause.
-    fn look(&self, mut waker: Option<Waker>) -> Option<(Instant, Owner)> {
+        lock(&self.state).present()?;
+        let waker = waker.clone();
         let mut state = lock(&self.state);
-        let pause = state.pause.as_mut()?;
-        if !pause.of.is_current() || pause.until <= Instant::now() {
-            return None;
+        let present = state.present()?;
+        let before = state.waiting.leave(place, waker);
+        drop(state);
+        drop(before);
+        Some(present)
+    }
+}
+
+/// A task that waits in a pause, and takes its waker out when it waits no more.
+struct Waiter<'a> {
+    accepts: &'a Accepts,
+    place: Option<WakerPlace>,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.place.is_some() {
+            let waker = lock(&self.accepts.state).waiting.take(&mut self.place);
+            // A caller's own runs its code, without the lock.
+            drop(waker);
         }
-        let is_new = |waker: &Waker| !pause.waiting.iter().any(|other| other.will_wake(waker));
-        if waker.as_ref().is_some_and(is_new) {
-            pause.waiting.extend(waker.take());
-        }
-        Some((pause.until, pause.of.clone()))
     }
 }
 
@@ -248,9 +271,14 @@ mod tests {
             let mut wait = pin!(accepts.wait());
             let mut wait = || wait.as_mut().poll(&mut Context::from_waker(&awaits)).is_ready();
             assert!(![poll(), wait(), poll(), wait()].contains(&true), "it pauses");
+            // A failure elsewhere does not keep the tasks in the pause.
+            std::thread::scope(|scope| {
+                scope.spawn(|| note(Err(Error::from_raw_os_error(Errno::MFILE.raw_os_error()))));
+            });
             note(Ok(()));
             assert!(tasks.iter().all(|task| task.0.load(Ordering::Relaxed)));
             assert!(poll() && wait());
+            assert!(lock(&accepts.state).waiting.is_empty());
         });
     }
 
@@ -260,7 +288,7 @@ mod tests {
         let [one, other] = runtimes.map(|built| built.unwrap());
         let (mut state, start) = (State::default(), Instant::now());
         let length_after = |state: &mut State, after: Duration, owner: Option<Owner>| {
-            drop(state.note_failure(start + after, owner));
+            state.note_failure(start + after, owner);
             state.length.as_millis()
         };
         for _ in 0..9 {
