@@ -20,7 +20,7 @@ const fn time<T>(
     Figure { name, help, value: Value::Time(value) }
 }
 
-pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 9] = [
+pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 10] = [
     number("evenkeel_workers", "Workers of the runtime", |r| r.processors.len()),
     number("evenkeel_sleeping", "Processors that are asleep", |r| r.sleeping),
     number("evenkeel_searching", "Processors that search for work", |r| r.searching),
@@ -31,8 +31,15 @@ pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 9] = [
     ),
     count(
         "evenkeel_completed_outside_total",
-        "Blocking closures, calls and jobs that are complete",
+        "Blocking closures, calls, parts of broadcasts and jobs that are complete, and tasks that \
+         were cancelled before a worker had them; evenkeel_alive has the difference to those that \
+         were spawned",
         |r| r.completed_outside,
+    ),
+    number(
+        "evenkeel_completed_elsewhere",
+        "Complete tasks that the processors that are their homes have not counted yet",
+        |r| r.completed_elsewhere as usize,
     ),
     number("evenkeel_alive", "Tasks, closures, calls and jobs that have not ended", |r| {
         r.alive() as usize

@@ -176,11 +176,15 @@ pub struct RuntimeMetrics {
     /// Processors that search for work.
     pub searching: usize,
     /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs
-    /// without a joiner, wherever they were spawned.
+    /// without a joiner, wherever they were spawned; and one for each time that jobs of a scope
+    /// whose owner is no worker begin to be under way among workers.
     pub spawned_outside: u64,
     /// Blocking closures, calls, parts of broadcasts and jobs that are complete, and tasks from
     /// outside that were cancelled before any processor had them.
     pub completed_outside: u64,
+    /// Complete tasks that their homes have not counted yet, in a processor's `completed`: they
+    /// were polled elsewhere last, and their home has slept or been stuck since.
+    pub completed_elsewhere: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
     pub run_by_spares: u64,
@@ -193,8 +197,6 @@ pub struct RuntimeMetrics {
 
 impl RuntimeMetrics {
     pub(crate) fn of(shared: &Shared) -> Self {
-        // First, so that what ends meanwhile counts as alive.
-        let completed_outside = shared.completed_outside();
         let now = clock::now();
         let counts = shared.idle.counts();
         let (blocking_threads, blocking_waiting) = shared.blocking.counts();
@@ -209,7 +211,8 @@ impl RuntimeMetrics {
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
-            completed_outside,
+            completed_outside: shared.completed_outside(),
+            completed_elsewhere: shared.completed_elsewhere(),
             run_by_spares: shared.spares.served(),
             blocking_threads,
             blocking_waiting,
@@ -232,9 +235,10 @@ impl RuntimeMetrics {
         self.processors.iter().map(|processor| processor.times).sum()
     }
 
-    /// Returns how many tasks and blocking closures, calls and jobs are alive: spawned, and not
-    /// complete. A program that loses tasks, or spawns more than it can do, sees it grow: it is a
-    /// figure for an alarm. Local tasks of a [`LocalSet`](crate::task::LocalSet) are not in it.
+    /// Returns how many tasks and blocking closures, calls and jobs without a joiner are alive:
+    /// spawned, and not complete. A program that loses tasks, or spawns more than it can do, sees
+    /// it grow: it is a figure for an alarm. Local tasks of a [`LocalSet`](crate::task::LocalSet)
+    /// are not in it.
     ///
     /// It is exact while none begins and none ends. Otherwise it is off by what does so while the
     /// snapshot is taken.
@@ -252,7 +256,7 @@ impl RuntimeMetrics {
     pub fn alive(&self) -> u64 {
         let spawned = self.sum(|processor| processor.spawned) + self.spawned_outside;
         let completed = self.sum(|processor| processor.completed) + self.completed_outside;
-        spawned.saturating_sub(completed)
+        spawned.saturating_sub(completed + self.completed_elsewhere)
     }
 
     /// Returns the sum of a count over the processors, the reliefs' among them.

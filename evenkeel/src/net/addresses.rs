@@ -50,7 +50,7 @@ macro_rules! lists {
     ($($type:ty),*) => {$(
         impl Addresses for $type {
             async fn resolve(self) -> Result<Vec<SocketAddr>> {
-                Ok(self.to_vec())
+                Ok(self.into())
             }
         }
     )*};
@@ -66,7 +66,13 @@ at_once!(
     (Ipv6Addr, u16)
 );
 
-lists!(&[SocketAddr], Vec<SocketAddr>, &Vec<SocketAddr>);
+lists!(&[SocketAddr], Vec<SocketAddr>);
+
+impl Addresses for &Vec<SocketAddr> {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        Ok(self.clone())
+    }
+}
 
 impl<const N: usize> Addresses for [SocketAddr; N] {
     async fn resolve(self) -> Result<Vec<SocketAddr>> {

@@ -50,6 +50,8 @@ pub(crate) struct Counters {
     stolen_from: [Counter; Distance::ALL.len()],
     /// Complete tasks that it has sent to their homes.
     pub(crate) returned: Counter,
+    /// Complete tasks that others have sent to it, their home, and that it has taken back.
+    pub(crate) taken_back: Counter,
     /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
     /// Tasks that have left it for the home of an object, or have left a home to go back.

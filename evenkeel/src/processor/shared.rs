@@ -430,6 +430,14 @@ impl Shared {
         self.outside_completed.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of complete tasks that are on their way to their homes.
+    pub(crate) fn completed_elsewhere(&self) -> u64 {
+        let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
+        // What no processor has sent, at the end of a runtime, is taken back all the same.
+        let taken_back = sum(|processor| processor.counters.taken_back.get());
+        sum(|processor| processor.counters.returned.get()).saturating_sub(taken_back)
+    }
+
     /// Counts a complete blocking closure.
     pub(crate) fn note_completed_outside(&self) {
         self.outside_completed.fetch_add(1, edge(Edge::OutsideComplete, Ordering::Release));

@@ -191,6 +191,7 @@ fn give_back(shared: &Shared, task: Held) -> usize {
 pub(crate) fn take_back(context: &Context) {
     for task in context.seat.processor().returned.take() {
         context.seat.unregister(task.slot.load(Ordering::Relaxed));
+        context.counters().taken_back.add(1);
         context.counters().completed.count_ordered();
         task.release();
     }
