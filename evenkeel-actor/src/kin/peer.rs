@@ -66,9 +66,9 @@ impl Drop for Alarm {
     }
 }
 
-/// An actor that lives, and that nothing reaches.
+/// An actor that nothing reaches, and whether it has gone.
 #[cfg(test)]
-pub(super) struct Far;
+pub(super) struct Far(pub(super) bool);
 
 #[cfg(test)]
 impl Reach for Far {
@@ -81,7 +81,7 @@ impl Reach for Far {
     fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
     fn event(&self, _event: Event) {}
     fn is_gone(&self) -> bool {
-        false
+        self.0
     }
     fn sever(&self) {}
 }

@@ -55,7 +55,7 @@ mod tests {
     use std::sync::Arc;
 
     fn supervisor() -> (Peer, usize) {
-        (Arc::new(Far), 0)
+        (Arc::new(Far(false)), 0)
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 #![allow(unsafe_code, reason = "the remaining messages are taken out for the actor")]
 
-use super::ring::Ring;
 use super::shared::{Door, Rest};
 use super::timers::Timers;
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING};
@@ -15,7 +14,7 @@ use crate::trace::open;
 use crate::words::exit::ExitReason;
 use evenkeel::internal::{detect, wake_all};
 use std::collections::VecDeque;
-use std::mem::{replace, take};
+use std::mem::take;
 use std::sync::atomic::Ordering;
 
 /// What an actor leaves behind.
@@ -119,13 +118,10 @@ impl<M: Send + 'static> Mailbox<M> {
         self.forget_flags();
         // A thread that sees the end also sees its count.
         self.system.counters().add(Count::Ended, 1);
-        // The places of the queue are freed outside of the lock; the counts stay.
-        let (joiners, _places) = match &mut shared.rest {
-            Some(rest) => (take(&mut rest.joiners), replace(&mut rest.queue, Ring::new())),
-            None => (Joiners::default(), Ring::new()),
-        };
+        // What has room for many is freed outside of the lock; the counts stay.
+        let left = shared.rest.as_deref_mut().map(Rest::take);
         drop(shared);
-        Some(joiners)
+        Some(left.map(|left| left.joiners).unwrap_or_default())
     }
 
     /// Registers a witness of the end.
@@ -191,10 +187,7 @@ impl<M: Send + 'static> Mailbox<M> {
             shared.rest().counts.left = (messages.len() + behind) as u32;
         }
         // The counts stay in the mailbox.
-        let mut rest = shared.rest.as_deref_mut().map(|rest| {
-            let Rest { counts, received, .. } = *rest;
-            replace(rest, Rest { counts, received, ..Rest::default() })
-        });
+        let mut rest = shared.rest.as_deref_mut().map(Rest::take);
         let kin = rest.as_mut().and_then(|rest| rest.kin.take());
         if let (ExitReason::Killed, Some(verdict)) =
             (&reason, kin.as_ref().and_then(|kin| kin.verdict.clone()))

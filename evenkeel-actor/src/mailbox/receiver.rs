@@ -101,11 +101,9 @@ impl<M: Send + 'static> Receiver<M> {
 
     /// Returns the next thing to do, if neither batch nor slots have a message.
     ///
-    /// The actor checks first whether it is alone. The holder of the last reference puts its
-    /// messages in before it drops the reference, so the actor then finds them. If the actor
-    /// checked afterwards, it could be alone because of a sender that has put a message in
-    /// meanwhile. The check needs no memory ordering: had this lock section come before the
-    /// sender's, the check would have come before the drop of the reference.
+    /// An actor that seems to be alone looks once more under the lock, for messages and for
+    /// references in one hold. A sender that puts a message in later has its reference then; one
+    /// that has put it in before has left it to be found. The first look spares others the lock.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
         if self.0.is_alone() && self.is_deserted() {
@@ -122,7 +120,7 @@ impl<M: Send + 'static> Receiver<M> {
     /// no weak reference finds it.
     fn is_deserted(&self) -> bool {
         let mut shared = self.0.shared.lock();
-        if !self.0.slots.is_empty() || self.0.has(QUEUE | DRAINS) {
+        if !self.0.slots.is_empty() || self.0.has(QUEUE | DRAINS | ORDERED) {
             return false;
         }
         if let Some(rest) = &mut shared.rest {

@@ -11,6 +11,7 @@ use crate::trace::Parcel;
 use crate::words::exit::ExitReason;
 use evenkeel::internal::Berth;
 use std::collections::VecDeque;
+use std::mem;
 
 /// The fields of a mailbox that its lock guards.
 #[derive(Debug)]
@@ -69,6 +70,14 @@ impl Door {
             ExitReason::Killed => Self::Killed,
             _ => Self::InWords,
         }
+    }
+}
+
+impl<M: Send + 'static> Rest<M> {
+    /// Takes all but the counts, which stay with a mailbox that closes.
+    pub(super) fn take(&mut self) -> Self {
+        let Self { counts, received, .. } = *self;
+        mem::replace(self, Self { counts, received, ..Self::default() })
     }
 }
 

@@ -349,7 +349,7 @@ impl fmt::Display for RegisterError {
         match self {
             Self::Taken { name, holder } => write!(
                 f,
-                "actor {holder} has the name {name:?}: unregister it first, or choose another name"
+                "actor {holder} has the name {name:?}: unregister or unpublish it first, or choose another name"
             ),
             Self::OtherSystem { id } => write!(
                 f,
@@ -357,10 +357,10 @@ impl fmt::Display for RegisterError {
             ),
             Self::OtherNode { id } => write!(
                 f,
-                "actor {id} is on another node: register it there, and locate it by its name"
+                "actor {id} is on another node: publish it there, and locate it by its name"
             ),
             Self::Stopped { id } => {
-                write!(f, "actor {id} has stopped: register an actor that has not")
+                write!(f, "actor {id} has stopped: choose an actor that has not")
             }
             Self::TooLong { most } => {
                 write!(f, "a name that other nodes find has {most} bytes at most: shorten it")

@@ -154,10 +154,14 @@ impl Blocks {
         self.0[index].pop()
     }
 
+    /// Allocates one block, and as many more as a thread outside keeps.
     #[cold]
     fn allocate_group(&mut self, index: usize) {
-        let blocks = [(); GROUP].map(|()| allocate(Size::layout(index), Room::Padded));
-        self.0[index].extend((0..GROUP).map(|height| blocks[place(height)]));
+        let number = Size::most(index, OUTSIDE_BYTES, GROUP - 1) + 1;
+        let blocks: Vec<_> =
+            (0..number).map(|_| allocate(Size::layout(index), Room::Padded)).collect();
+        let places = (0..GROUP).map(place).filter(|&place| place < number);
+        self.0[index].extend(places.map(|place| blocks[place]));
     }
 
     /// Frees blocks, until there are `bytes` and `blocks` blocks of each size at most.

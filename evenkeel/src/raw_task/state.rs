@@ -383,7 +383,8 @@ impl State {
         }
     }
 
-    /// Counts a new reference to the public part. The caller holds one, or polls the task.
+    /// Counts a new reference to the public part. The caller holds one, or polls the task, or has
+    /// found, under the part's lock, that the future has one and does not end.
     #[inline]
     pub(crate) fn add_public(&self) {
         let before = self.0.fetch_add(PUBLIC, Ordering::Relaxed);

@@ -25,8 +25,9 @@
 //! upgrade finds the mark. The look is exact: it includes what the poller has deferred, and no
 //! other thread can make a reference that has none.
 //!
-//! *No upgrade fails while there is a reference.* The upgrade does not look at the count: that may
-//! be one while a reference which the poller has given away is deferred.
+//! *No upgrade fails while there is a reference*, unless the future itself has made it after it was
+//! deserted. The upgrade does not look at the count: that may be one while a reference which the
+//! poller has given away is deferred.
 //!
 //! *No wake is lost.* An upgrade may come between the last holder's look at the count and its lock.
 //! Then that holder wakes the task for nothing, and the thread that drops the new reference wakes
@@ -116,10 +117,8 @@ impl<S: Part> Own<S> {
     }
 
     /// Returns whether the future has the only reference to the part. For the future, from its own
-    /// poll.
-    ///
-    /// A future that ends for this reason asks first, and afterwards looks, under the part's lock,
-    /// for what other threads have left there: what comes in between comes with the last reference.
+    /// poll. A future that ends for this reason asks here first, and then [under the
+    /// lock](Self::desert), beside its last look for what other threads have left in the part.
     #[must_use]
     #[inline]
     pub fn is_alone(&self) -> bool {

@@ -372,8 +372,10 @@ impl<M: Send + 'static> Group<M> {
     ///
     /// Members that take a message only when they are about to be free for it have small mailboxes
     /// (see [`Builder::capacity`](crate::Builder::capacity)): a message does not move on from the
-    /// mailbox of a busy member. What a member's policy drops counts as a dead letter, and the next
-    /// member is tried: so members have [`Wait`](crate::Wait) or [`Fail`](crate::Fail).
+    /// mailbox of a busy member. Members have [`Wait`](crate::Wait) or [`Fail`](crate::Fail): a
+    /// full one with [`DropOldest`](crate::DropOldest) takes the message and drops an older one,
+    /// and one with [`DropNewest`](crate::DropNewest) counts a dead letter for its copy, before the
+    /// next member is tried.
     ///
     /// Costs a clone of the message for each member that is tried. Members that are found full or
     /// stopped cost as much as a [`try_send`](Recipient::try_send) to each.

@@ -128,7 +128,9 @@ impl<M: Send + 'static, P: Overflow> WeakActorRef<M, P> {
     ///
     /// An actor that is returned does not end for want of references while the caller has the
     /// reference. It may have ended, or end, for other reasons:
-    /// [`is_stopped`](ActorRef::is_stopped) and the errors of sends say so.
+    /// [`is_stopped`](ActorRef::is_stopped) and the errors of sends say so. None is returned from
+    /// the moment at which the actor ends for want of references: it may still wait for its
+    /// children then, and run [`stopped`](crate::Actor::stopped).
     ///
     /// For an actor of another node, returns whether this node still has the reference that
     /// [`downgrade`](ActorRef::downgrade) was called on, or clones of it: all that came with one
