@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use crate::analysis::tables::Table;
 use crate::publications::statement::{CHANCE, all, are_above, are_at_most, ratios};
@@ -137,8 +137,10 @@ fn job(program: &str, ranks: usize) -> anyhow::Result<String> {
         // A rank with one worker offers its core itself, as the page of evenkeel-mpi says; of one
         // with several the thread for MPI does better if it yields. A single rank has no messages.
         .env("OMPI_MCA_mpi_yield_when_idle", if WORKERS / ranks == 1 { "0" } else { "1" });
-    let failed = || format!("a job of {ranks} ranks failed");
-    served::output(&mut job, PATIENCE).with_context(failed)
+    let failed = |error: anyhow::Error| {
+        anyhow!("a job of {ranks} ranks failed: {}", last_lines(format!("{error:#}").as_bytes()))
+    };
+    served::output(&mut job, PATIENCE).map_err(failed)
 }
 
 fn last_lines(text: &[u8]) -> String {

@@ -36,8 +36,11 @@
 //! ```
 //! `M` is the number of workers, and `W` of those whose polls return. `N` is the number of tasks
 //! that are ready, `p` the mean time of their polls, and `P` that of the longest poll that returns.
-//! `H` is 450 µs. If no worker makes progress, a [relief](Builder::reliefs) does, alone, some 8 ms
-//! later. The time is that of the clock on the wall.
+//! `H` is 450 µs, and 850 beside workers with sockets; polls that others overtake count twice in
+//! `N · p`. While the other workers sleep, 8 ms are added for a lone task behind a poll that does
+//! not end, and for tasks that the runtime keeps together or at their sockets. If no worker makes
+//! progress, a [relief](Builder::reliefs) does, alone, some 8 ms later. The time is that of the
+//! clock on the wall.
 //!
 //! *Assumed* is that the system grants the threads and gives them cores, that wakers do not block,
 //! and that fewer reliefs are stuck than [`Builder::reliefs`] sets. *It does not hold* in a runtime

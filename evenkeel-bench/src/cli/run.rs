@@ -47,6 +47,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let (Some(Ok(false)), Some(file)) = (&picture, &args.picture) {
         note!("note: there is nothing to draw; `{}` is not written", file.display());
     }
+    if let (Err(_), Some(file)) = (&failure, &args.picture) {
+        note!("note: not all was measured; `{}` is not written", file.display());
+    }
     let is_empty = records.is_empty() && absent.is_empty();
     let mut text = String::new();
     if !args.json && !is_empty {

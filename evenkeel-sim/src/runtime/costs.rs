@@ -32,8 +32,9 @@ pub(crate) struct Costs {
 
 impl Default for Costs {
     /// Measured on a virtual machine with two cores behind one cache. So `far_look` and
-    /// `far_handover` are assumed: a line from another package takes 100 ns, and a hand-over takes
-    /// 1 µs there, as for [`LONG_BACKLOG`](evenkeel_policy::stealing::LONG_BACKLOG).
+    /// `far_handover` are assumed: a look takes a line from another package and gives it back, at
+    /// 100 ns each, and a hand-over takes 1 µs there, as for
+    /// [`LONG_BACKLOG`](evenkeel_policy::stealing::LONG_BACKLOG).
     fn default() -> Self {
         Self {
             switch: 5,

@@ -27,8 +27,10 @@
 //! worker whose job is the first to hold the scope counts that in, and then pushes the job. The
 //! worker that completes the last of these jobs notes it complete. Between the first worker's
 //! change of the scope's count and its change of the runtime's, another worker may push a job. The
-//! runtime stays open meanwhile: what the first worker runs is counted. No runtime waits for the
-//! owner of a scope, which may be the thread that shuts it down.
+//! runtime stays open meanwhile: what the first worker runs is counted. (An owner that has settled
+//! within its scope is counted by nothing. A runtime that closes between the two changes of such a
+//! worker is over for the other's job, which still runs.) No runtime waits for the owner of a
+//! scope, which may be the thread that shuts it down.
 //!
 //! # What runs while the owner waits
 //! Jobs of its own deque, above where the scope began, and jobs of `outside`. If its deque is

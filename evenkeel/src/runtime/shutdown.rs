@@ -43,7 +43,8 @@ use std::time::Duration;
 /// it are released then, and not before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Wait until all tasks and blocking closures are complete, however long it takes.
+    /// Wait until all tasks, blocking closures and jobs that workers have are complete, however
+    /// long it takes.
     Drain,
     /// As [`Shutdown::Drain`] for this long; then abort what is left, with a grace of
     /// [`Shutdown::GRACE`].

@@ -80,7 +80,7 @@ pub(super) struct Worker<'a> {
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
     /// When it has run out of work or, if it has slept since, woken up; and the count of its polls
-    /// then, or `u64::MAX` if it has found work other than polls.
+    /// then, or `u64::MAX` if a search has found it work since.
     pub(super) out_since: u64,
     pub(super) out_after: u64,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.

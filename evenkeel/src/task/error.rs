@@ -252,6 +252,11 @@ impl std::error::Error for JoinError {}
 /// let runtime = evenkeel::Runtime::new().unwrap();
 /// let error = runtime.block_on(name()).unwrap_err();
 /// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+///
+/// let stopped = runtime.spawn(std::future::pending::<()>());
+/// stopped.abort();
+/// let error = std::io::Error::from(runtime.block_on(stopped).unwrap_err());
+/// assert!(error.get_ref().is_some_and(|inside| inside.is::<evenkeel::JoinError>()));
 /// ```
 impl From<JoinError> for std::io::Error {
     fn from(error: JoinError) -> Self {

@@ -20,8 +20,8 @@ use suite::kit::random::Random;
 use suite::kit::runtime::Lost;
 use suite::kit::runtime::tokio_hand::builder;
 
-/// Timers of one poll: below the 128 operations after which Tokio refuses further ones to a task
-/// until it has yielded.
+/// Timers of one poll. Those that are due take units of the 128 operations after which Tokio
+/// refuses further ones to a poll; pending ones take none.
 const PORTION: usize = 100;
 
 /// The deadlines of timers that are cancelled: within this time after as much again.
