@@ -157,22 +157,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_named(future, (), Location::caller())
-    }
-
-    /// Does the same for a task with a name, spawned at `site`.
-    pub(crate) fn spawn_named<F, N>(
-        &self,
-        future: F,
-        name: N,
-        site: &'static Location<'static>,
-    ) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-        N: Name,
-    {
-        task::spawn_on(&self.shared, future, name, site)
+        task::spawn_on(&self.shared, future, (), Location::caller())
     }
 
     /// Runs a closure that may block, or that computes for long, on a thread apart from the
@@ -222,7 +207,7 @@ impl Handle {
     {
         if self.shared.hooks.deterministic {
             // Another thread would run at a time that the seed does not determine.
-            return self.spawn_named(async move { closure() }, name, site);
+            return task::spawn_on(&self.shared, async move { closure() }, name, site);
         }
         blocking::spawn(&self.shared, closure, name, site)
     }

@@ -129,7 +129,7 @@ impl Builder {
         F::Output: Send + 'static,
     {
         match self.name {
-            Some(name) => handle.spawn_named(future, name, Location::caller()),
+            Some(name) => spawn_on(handle.shared(), future, name, Location::caller()),
             None => handle.spawn(future),
         }
     }
