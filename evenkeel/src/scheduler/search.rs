@@ -21,6 +21,7 @@ impl Worker<'_> {
         let polls = self.context.counters().polls.get();
         if std::mem::replace(&mut self.out_after, polls) != polls {
             self.out_since = now;
+            self.lulls.begin(now);
         }
         let visited = self.has_been_visited();
         if visited && self.await_visitors() {
@@ -28,8 +29,9 @@ impl Worker<'_> {
             return true;
         }
         let workers = self.shared.workers;
-        let is_worth_it =
-            searching::search_for(visited, self.has_sockets()) > 0 || self.is_any_elsewhere();
+        let is_seen = std::mem::take(&mut self.is_to_search);
+        let mut patience = self.patience(visited, is_seen);
+        let is_worth_it = patience > 0 || self.is_any_elsewhere();
         if self.has_any() {
             // What was looked at for others has woken tasks of this worker, or spawned jobs here.
             // The worker must not sleep beside them, nor run a stolen job on top of them.
@@ -43,11 +45,11 @@ impl Worker<'_> {
         loop {
             if searching {
                 self.context.counters().searches.add(1);
-                let patience = searching::search_for(visited, self.has_sockets());
                 let found = self.search(patience);
                 let last = self.shared.idle.end_search();
                 if found {
                     self.out_after = u64::MAX;
+                    self.lulls.end(self.context.now.get());
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
                     if self.context.seat.may_be_robbed() {
                         // After one idle worker another may follow, and steal from here.
@@ -63,13 +65,23 @@ impl Worker<'_> {
                 Wakened::Work => {
                     // The batch begins at the end of the sleep.
                     let now = self.context.now.get();
+                    self.lulls.end(now);
                     self.context.switch(Doing::Running(Distance::Same), now);
                     return true;
                 }
-                Wakened::Searcher => searching = true,
+                Wakened::Searcher => {
+                    (searching, patience) = (true, self.patience(visited, false));
+                }
                 Wakened::Over => return false,
             }
         }
+    }
+
+    /// Returns for how long the worker searches, now that it has run out of work or woken up. If
+    /// `is_seen`, the watch has seen tasks that only a search gets, after some time.
+    fn patience(&self, visited: bool, is_seen: bool) -> u64 {
+        let are_long = || self.lulls.are_long(self.context.now.get());
+        searching::search_for(visited, !is_seen && (self.has_sockets() || are_long()))
     }
 
     /// Returns whether a search of a single round may find anything: only then does the worker
