@@ -127,6 +127,8 @@ impl Witnesses {
             self.bound = self.all.len() * 2;
             if let Some(places) = &mut self.places {
                 places.clear();
+                // A map is cleared in the time of the most that it ever had.
+                places.shrink_to(self.bound);
                 let actors = self.all.iter().enumerate();
                 places.extend(actors.filter_map(|(at, witness)| Some((witness.actor()?, at))));
             }

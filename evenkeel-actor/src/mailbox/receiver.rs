@@ -117,13 +117,16 @@ impl<M: Send + 'static> Receiver<M> {
     }
 
     /// Returns whether the actor has neither messages nor references. If so, it ends: from then on
-    /// no weak reference finds it.
+    /// no weak reference finds it. Ticks that are due do not keep it, and they may always be due.
     fn is_deserted(&self) -> bool {
         let mut shared = self.0.shared.lock();
-        if !self.0.slots.is_empty() || self.0.has(QUEUE | DRAINS | ORDERED) {
+        if !self.0.slots.is_empty() || self.0.has(QUEUE | DRAINS | STOP | DRAIN) {
             return false;
         }
         if let Some(rest) = &mut shared.rest {
+            if !rest.orders.is_empty() {
+                return false;
+            }
             rest.counts.emptied = Some(self.0.slots.received().wrapping_add(rest.received));
         }
         self.0.desert(&mut shared.berth)

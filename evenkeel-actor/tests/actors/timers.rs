@@ -1,7 +1,9 @@
 //! Timers of actors, on a paused clock.
 
 use evenkeel::time::{Duration, Instant, sleep};
-use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, TimerId, spawn};
+use evenkeel_actor::{
+    Actor, ActorRef, Builder, Context, ExitReason, Handled, ReplyTo, TimerId, spawn,
+};
 use std::sync::{Arc, Mutex};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -208,6 +210,10 @@ fn ticks_that_are_always_due_starve_no_message() {
         }
         sleep(SECOND * 9).await;
         assert_eq!(taken(&log), [(3, "mine"), (5, "mine"), (7, "mine")]);
+        // Nor do they keep the actor.
+        let stopped = slow.stopped();
+        drop(slow);
+        assert!(matches!(stopped.await, ExitReason::Unreferenced));
     });
 }
 
