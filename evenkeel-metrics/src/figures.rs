@@ -26,7 +26,8 @@ pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 10] = [
     number("evenkeel_searching", "Processors that search for work", |r| r.searching),
     count(
         "evenkeel_spawned_outside_total",
-        "Tasks, blocking closures, calls and jobs that were spawned from outside",
+        "Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs \
+         without a joiner",
         |r| r.spawned_outside,
     ),
     count(

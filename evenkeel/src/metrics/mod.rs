@@ -122,7 +122,7 @@ impl ProcessorMetrics {
         Self {
             polls: counters.polls.get(),
             spawned: counters.spawned.get(),
-            completed: counters.completed.get(),
+            completed: counters.unregistered(),
             wakes_local: counters.wakes_local.get(),
             wakes_outside: counters.wakes_outside.get(),
             handovers_asked: counters.handovers_asked.get(),
@@ -183,8 +183,10 @@ pub struct RuntimeMetrics {
     /// outside that were cancelled before any processor had them.
     pub completed_outside: u64,
     /// Complete tasks that their homes have not counted yet, in a processor's `completed`: they
-    /// were polled elsewhere last, and their home has slept or been stuck since.
+    /// were polled elsewhere last, and their home has been in a batch, slept or been stuck since.
     pub completed_elsewhere: u64,
+    /// Complete tasks that were spawned inside, or had a processor.
+    completed_inside: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
     pub run_by_spares: u64,
@@ -205,14 +207,19 @@ impl RuntimeMetrics {
         let of_worker = |(me, processor): (usize, &Processor)| {
             ProcessorMetrics::of(processor, shared.idle.set(me).get(), now)
         };
+        // Before all that is spawned: what begins and ends meanwhile counts as alive.
+        let (completed_inside, completed_outside) =
+            (shared.completed_inside(), shared.completed_outside());
+        let (elsewhere, taken_back) = shared.completed_elsewhere();
         Self {
             processors: workers.iter().enumerate().map(of_worker).collect(),
             reliefs: reliefs.iter().filter(|_| shared.idle.is_up()).map(of).collect(),
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
-            completed_outside: shared.completed_outside(),
-            completed_elsewhere: shared.completed_elsewhere(),
+            completed_outside,
+            completed_elsewhere: elsewhere.saturating_sub(taken_back),
+            completed_inside,
             run_by_spares: shared.spares.served(),
             blocking_threads,
             blocking_waiting,
@@ -240,8 +247,8 @@ impl RuntimeMetrics {
     /// it grow: it is a figure for an alarm. Local tasks of a [`LocalSet`](crate::task::LocalSet)
     /// are not in it.
     ///
-    /// It is exact while none begins and none ends. Otherwise it is off by what does so while the
-    /// snapshot is taken.
+    /// It is exact while none begins and none ends. Otherwise it may be too high by what does so
+    /// while the snapshot is taken, and is never too low.
     ///
     /// # Examples
     /// ```
@@ -255,8 +262,7 @@ impl RuntimeMetrics {
     /// ```
     pub fn alive(&self) -> u64 {
         let spawned = self.sum(|processor| processor.spawned) + self.spawned_outside;
-        let completed = self.sum(|processor| processor.completed) + self.completed_outside;
-        spawned.saturating_sub(completed + self.completed_elsewhere)
+        spawned.saturating_sub(self.completed_inside + self.completed_outside)
     }
 
     /// Returns the sum of a count over the processors, the reliefs' among them.

@@ -17,7 +17,12 @@ impl Counters {
 
     /// Returns the approximate number of tasks in the processor's registry.
     pub(crate) fn registered(&self) -> u64 {
-        (self.spawned.get() + self.adopted.get()).saturating_sub(self.completed.get())
+        (self.spawned.get() + self.adopted.get()).saturating_sub(self.unregistered())
+    }
+
+    /// Returns the number of complete tasks that the registry had.
+    pub(crate) fn unregistered(&self) -> u64 {
+        self.completed.get() + self.taken_back.get()
     }
 }
 
@@ -29,6 +34,7 @@ pub(crate) struct Counters {
     pub(crate) spawned: Counter,
     /// Tasks spawned outside for which it has become the home.
     pub(crate) adopted: Counter,
+    /// Tasks of which it was the home, and the last to poll them.
     pub(crate) completed: Counter,
     pub(crate) wakes_local: Counter,
     /// Wakes that came through the inbox.

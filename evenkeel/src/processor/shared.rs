@@ -172,6 +172,8 @@ pub(crate) struct Shared {
     outside_spawns: AtomicU64,
     /// The part of them that have a home.
     pub(crate) outside_adopted: AtomicU64,
+    /// Tasks of processors' registries that reapers have cancelled.
+    pub(crate) reaped: AtomicU64,
     /// Complete blocking closures.
     outside_completed: AtomicU64,
     phase: AtomicU8,
@@ -231,6 +233,7 @@ impl Shared {
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicU64::new(0),
             outside_adopted: AtomicU64::new(0),
+            reaped: AtomicU64::new(0),
             outside_completed: AtomicU64::new(0),
             phase: AtomicU8::new(Phase::Running as u8),
             end: Mutex::new(Ending { threads: workers, ..Ending::default() }),
@@ -390,6 +393,7 @@ impl Shared {
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
+            + sum(|processor| processor.counters.taken_back.get_ordered())
             + self.outside_completed.load(edge(Edge::OutsideRead, Ordering::Acquire));
         let outside = self.outside_spawns.load(Ordering::Acquire);
         if outside & CLOSED != 0 {
@@ -430,12 +434,20 @@ impl Shared {
         self.outside_completed.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of complete tasks that are on their way to their homes.
-    pub(crate) fn completed_elsewhere(&self) -> u64 {
+    /// Returns the number of complete tasks that were last polled elsewhere than at their homes, or
+    /// cancelled there, and whether their homes have taken them back: in all, and by now.
+    pub(crate) fn completed_elsewhere(&self) -> (u64, u64) {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
-        // What no processor has sent, at the end of a runtime, is taken back all the same.
         let taken_back = sum(|processor| processor.counters.taken_back.get());
-        sum(|processor| processor.counters.returned.get()).saturating_sub(taken_back)
+        let returned = sum(|processor| processor.counters.returned.get());
+        (returned + self.reaped.load(Ordering::Relaxed), taken_back)
+    }
+
+    /// Returns the number of complete tasks of processors' registries. Each is counted where it has
+    /// ended, and so once, whether its home has taken it back or not.
+    pub(crate) fn completed_inside(&self) -> u64 {
+        let at_home = self.processors.iter().map(|processor| processor.counters.completed.get());
+        at_home.sum::<u64>() + self.completed_elsewhere().0
     }
 
     /// Counts a complete blocking closure.

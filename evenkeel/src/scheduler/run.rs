@@ -191,8 +191,7 @@ fn give_back(shared: &Shared, task: Held) -> usize {
 pub(crate) fn take_back(context: &Context) {
     for task in context.seat.processor().returned.take() {
         context.seat.unregister(task.slot.load(Ordering::Relaxed));
-        context.counters().taken_back.add(1);
-        context.counters().completed.count_ordered();
+        context.counters().taken_back.count_ordered();
         task.release();
     }
 }
@@ -256,6 +255,7 @@ pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
     if is_registered {
         // SAFETY: this thread has made the task complete, and its home's registry still holds it.
         let home = give_back(shared, unsafe { Held::new(ptr) });
+        shared.reaped.fetch_add(1, Ordering::Relaxed);
         fence::after_read_modify_write(Edge::IdlePush);
         shared.idle.wake(home);
         return;
