@@ -7,7 +7,7 @@
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
 /// the kernel, the bound on the cost of a vain search (ski rental). Longer than
-/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a waiting task. An
+/// [`super::stealing::PATIENCE`], so that such a search never ends beside a waiting task. An
 /// estimate from the cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
@@ -30,14 +30,15 @@ pub const LONG_LULL: u64 = 2 * SEARCH;
 
 /// The lulls of a processor: each is from when it runs out of work until it has some again, however
 /// often it is woken for work that is gone by then. If six of the last eight were
-/// [long](LONG_LULL), it does not search before it sleeps: what comes finds it asleep in any case.
-/// Nor does it search for long if it is woken in such a lull.
+/// [long](LONG_LULL), it makes a single round of a search before it sleeps: what comes finds it
+/// asleep in any case. So it does if it is woken in a long lull, except where two wake-ups in a row
+/// have come within less than a long lull each: then it came too late, and a search is in time for
+/// the next.
 ///
 /// Set by tasks that only sleep (`evenkeel-bench run --bench timers --variant idle`): if each
 /// search before a sleep is a long one, a timer takes 7.9 µs of processor time on one worker and
-/// 11.2 on two, with this 2.5 and 4.9. On two workers a fifth of the lulls are short, because each
-/// has ticks and wakes the other for its tasks: if the last two had to be long, they would search
-/// several times as often.
+/// 11 to 13 on two, with this 2.6 and 5.4. On two workers a fifth of the lulls are short, because
+/// each has ticks and wakes the other for its tasks. So six of eight, and not two of two.
 ///
 /// # Examples
 /// ```
@@ -49,8 +50,21 @@ pub const LONG_LULL: u64 = 2 * SEARCH;
 ///     assert!(lulls.are_long(start + LONG_LULL), "this one is");
 ///     lulls.end(start + LONG_LULL);
 /// }
-/// lulls.begin(12 * LONG_LULL);
-/// assert!(lulls.are_long(12 * LONG_LULL));
+/// let start = 12 * LONG_LULL;
+/// lulls.begin(start);
+/// assert!(lulls.are_long(start));
+/// let mut late = lulls;
+/// for wake_up in 1..=3 {
+///     assert!(late.are_long(start), "not yet two in a row");
+///     late.interrupt(start + wake_up * LONG_LULL / 2);
+/// }
+/// assert!(!late.are_long(start + 2 * LONG_LULL));
+/// // Three short ones end it, and one that has no end is short.
+/// for start in start + 1..start + 4 {
+///     assert!(lulls.are_long(start));
+///     lulls.begin(start);
+/// }
+/// assert!(!lulls.are_long(start + 4));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lulls {
@@ -59,6 +73,9 @@ pub struct Lulls {
     until: u64,
     /// A bit for each of the last eight before it: whether it was long.
     before: u8,
+    /// When the processor was last woken, and how many times in a row soon after the time before.
+    woken: u64,
+    soon: u8,
 }
 
 impl Lulls {
@@ -77,11 +94,20 @@ impl Lulls {
         self.until = now;
     }
 
+    /// Notes that another processor has woken it.
+    #[inline]
+    pub fn interrupt(&mut self, now: u64) {
+        let is_soon = now.saturating_sub(self.woken) < LONG_LULL;
+        self.soon = if is_soon { self.soon.saturating_add(1) } else { 0 };
+        self.woken = now;
+    }
+
     /// Returns whether most lulls are long, or the present one is by now.
     #[inline]
     #[must_use]
     pub fn are_long(&self, now: u64) -> bool {
-        self.before.count_ones() >= 6 || now.saturating_sub(self.since) >= LONG_LULL
+        let are_long = self.before.count_ones() >= 6 || now.saturating_sub(self.since) >= LONG_LULL;
+        are_long && self.soon < 2
     }
 }
 

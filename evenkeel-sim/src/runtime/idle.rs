@@ -46,7 +46,8 @@ impl<L: Load> Machine<L> {
     pub(crate) fn begin_search(&mut self, me: usize, now: u64) {
         let processor = &mut self.processors[me];
         let is_seen = std::mem::take(&mut processor.is_to_search);
-        let sleeps_at_once = !is_seen && (processor.serves || processor.lulls.are_long(now));
+        let are_long = !is_seen && processor.lulls.are_long(now);
+        let sleeps_at_once = processor.serves || are_long;
         processor.patience = searching::search_for(false, sleeps_at_once);
         processor.search_start = now;
         self.schedule(me, now, Step::Search);
@@ -68,6 +69,7 @@ impl<L: Load> Machine<L> {
     pub(crate) fn last_look(&mut self, me: usize, now: u64) {
         let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == me) else {
             // Woken meanwhile, and counted as a searcher.
+            self.processors[me].lulls.interrupt(now);
             self.begin_search(me, now);
             return;
         };

@@ -127,7 +127,7 @@ pub(crate) struct Processor {
     /// How long it has been without work each time, and its polls when that last began.
     pub(crate) lulls: Lulls,
     pub(crate) polled: Option<u64>,
-    /// Whether it has seen tasks, as the watch, that may be worth a search.
+    /// Whether it has seen tasks, as the watch, that it may take after a while of searching.
     pub(crate) is_to_search: bool,
     /// The last bounded sleep.
     pub(crate) slept: u64,

@@ -34,6 +34,7 @@ impl<L: Load> Machine<L> {
             }
             Step::Wake => {
                 self.processors[me].out_since = now;
+                self.processors[me].lulls.interrupt(now);
                 self.begin_search(me, now);
             }
             Step::Relieve => self.relieve(me, now),

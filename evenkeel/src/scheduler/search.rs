@@ -29,8 +29,7 @@ impl Worker<'_> {
             return true;
         }
         let workers = self.shared.workers;
-        let is_seen = std::mem::take(&mut self.is_to_search);
-        let mut patience = self.patience(visited, is_seen);
+        let mut patience = self.patience(visited);
         let is_worth_it = patience > 0 || self.is_any_elsewhere();
         if self.has_any() {
             // What was looked at for others has woken tasks of this worker, or spawned jobs here.
@@ -70,18 +69,19 @@ impl Worker<'_> {
                     return true;
                 }
                 Wakened::Searcher => {
-                    (searching, patience) = (true, self.patience(visited, false));
+                    self.lulls.interrupt(self.context.now.get());
+                    (searching, patience) = (true, self.patience(visited));
                 }
                 Wakened::Over => return false,
             }
         }
     }
 
-    /// Returns for how long the worker searches, now that it has run out of work or woken up. If
-    /// `is_seen`, the watch has seen tasks that only a search gets, after some time.
-    fn patience(&self, visited: bool, is_seen: bool) -> u64 {
-        let are_long = || self.lulls.are_long(self.context.now.get());
-        searching::search_for(visited, !is_seen && (self.has_sockets() || are_long()))
+    /// Returns for how long the worker searches, now that it has run out of work or woken up.
+    fn patience(&mut self, visited: bool) -> u64 {
+        let is_seen = std::mem::take(&mut self.is_to_search);
+        let are_long = !is_seen && self.lulls.are_long(self.context.now.get());
+        searching::search_for(visited, self.has_sockets() || are_long)
     }
 
     /// Returns whether a search of a single round may find anything: only then does the worker

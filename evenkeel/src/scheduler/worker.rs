@@ -81,12 +81,12 @@ pub(super) struct Worker<'a> {
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
     /// When it has run out of work or, if it has slept since, woken up; and the count of its polls
-    /// then, or `u64::MAX` if a search has found it work since.
+    /// then, or `u64::MAX` if it has run anything else since, or a search has found it work.
     pub(super) out_since: u64,
     pub(super) out_after: u64,
     /// How long it has been without work each time.
     pub(super) lulls: Lulls,
-    /// Whether it has seen tasks, as the watch, that may be worth a search.
+    /// Whether it has seen tasks, as the watch, that it may take after a while of searching.
     pub(super) is_to_search: bool,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.
     pub(super) has_taken_served: bool,
