@@ -131,7 +131,8 @@ impl ReadDir {
 }
 
 /// The entries, and the errors of [`next_entry`](ReadDir::next_entry), some of which end the walk.
-/// Outside of a runtime each item is an error, without end: do not leave errors out.
+/// Outside of a runtime each item after those that have been read is an error, without end: do not
+/// leave errors out.
 ///
 /// # Examples
 /// ```

@@ -6,8 +6,9 @@
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
 //! second. Accepts that were under way before a pause, and fail during it, do not lengthen it:
 //! several tasks may accept from one listener, and all of them fail at once. An accept that
-//! succeeds ends that: it wakes the tasks that wait in a pause. Each of these leaves its waker
-//! under the lock under which it looks for the pause, so none comes too late.
+//! succeeds ends that: it wakes the tasks that wait in a pause, each of those that await one and
+//! the last one that polls by functions. Each of these leaves its waker under the lock under which
+//! it looks for the pause, so none comes too late.
 //!
 //! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
 //! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
@@ -214,7 +215,7 @@ fn is_out_of_means(error: &Error) -> bool {
 mod tests {
     use super::*;
     use crate::time::advance;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 
     fn of(runtime: &crate::Runtime) -> Option<Owner> {
@@ -254,10 +255,10 @@ mod tests {
     #[test]
     fn an_accept_that_ends_a_pause_wakes_the_tasks_that_wait() {
         #[derive(Default)]
-        struct Woken(AtomicBool);
+        struct Woken(AtomicUsize);
         impl Wake for Woken {
             fn wake(self: Arc<Self>) {
-                assert!(!self.0.swap(true, Ordering::Relaxed), "it is woken once");
+                self.0.fetch_add(1, Ordering::Relaxed);
             }
         }
         let accepts = Accepts::default();
@@ -271,14 +272,19 @@ mod tests {
             let mut wait = pin!(accepts.wait());
             let mut wait = || wait.as_mut().poll(&mut Context::from_waker(&awaits)).is_ready();
             assert!(![poll(), wait(), poll(), wait()].contains(&true), "it pauses");
+            let waiting = || lock(&accepts.state).waiting.len();
+            assert_eq!(waiting(), 2, "a place for each");
+            assert!(pin!(accepts.wait()).poll(&mut Context::from_waker(&awaits)).is_pending());
+            assert_eq!(waiting(), 2, "one that is dropped leaves none");
             // A failure elsewhere does not keep the tasks in the pause.
             std::thread::scope(|scope| {
                 scope.spawn(|| note(Err(Error::from_raw_os_error(Errno::MFILE.raw_os_error()))));
             });
             note(Ok(()));
-            assert!(tasks.iter().all(|task| task.0.load(Ordering::Relaxed)));
+            let woken = tasks.each_ref().map(|task| task.0.load(Ordering::Relaxed));
+            assert_eq!(woken, [1; 2]);
             assert!(poll() && wait());
-            assert!(lock(&accepts.state).waiting.is_empty());
+            assert_eq!(waiting(), 0);
         });
     }
 

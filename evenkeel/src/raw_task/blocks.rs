@@ -66,7 +66,8 @@ const KEPT_BYTES: usize = 512 << 10;
 /// half a kilobyte has, 50 KiB over all sizes. An estimate; no benchmark sets it.
 const OUTSIDE_BYTES: usize = 8 << 10;
 
-/// A thread without a free block allocates this many. An estimate: enough to be out of order, and 2
+/// A thread without a free block allocates this many, or fewer of [large
+/// ones](Blocks::allocate_group). An estimate: enough to be out of order, and 2
 /// KiB of small tasks; no benchmark sets it.
 const GROUP: usize = 16;
 
@@ -274,6 +275,16 @@ mod tests {
         blocks.leave_outside();
         let Blocks([kept, ..]) = &Blocks::take_inside();
         assert_eq!(kept.len(), GROUP - 1);
+    }
+
+    #[test]
+    fn a_group_of_large_blocks_is_what_a_thread_outside_keeps_and_one() {
+        let large = Size::of(Layout::new::<[u64; 128]>());
+        let mut blocks = Blocks::default();
+        let block = blocks.take(large).unwrap();
+        assert_eq!(blocks.0[SIZES - 1].len(), OUTSIDE_BYTES / 1_024);
+        // SAFETY: the block is padded, of this size, and not used.
+        assert!(unsafe { blocks.put(block, large) });
     }
 
     #[test]

@@ -384,7 +384,8 @@ impl State {
     }
 
     /// Counts a new reference to the public part. The caller holds one, or polls the task, or has
-    /// found, under the part's lock, that the future has one and does not end.
+    /// found that the future has one: under the part's lock, where the future does not end; or
+    /// under the lock of a place that the future empties before it gives its own up.
     #[inline]
     pub(crate) fn add_public(&self) {
         let before = self.0.fetch_add(PUBLIC, Ordering::Relaxed);
