@@ -31,9 +31,9 @@ pub const LONG_LULL: u64 = 2 * SEARCH;
 /// The lulls of a processor: each is from when it runs out of work until it has some again, however
 /// often it is woken for work that is gone by then. If six of the last eight were
 /// [long](LONG_LULL), it makes a single round of a search before it sleeps: what comes finds it
-/// asleep in any case. So it does if it is woken in a long lull, except where two wake-ups in a row
-/// have come within less than a long lull each: then it came too late, and a search is in time for
-/// the next.
+/// asleep in any case. So it does if it is woken in a long lull. But where it has been woken three
+/// times in a row, each time soon after the one before, it searches: what came next may come again,
+/// and finds it awake. The row ends with a long lull in which no thread has woken it.
 ///
 /// Set by tasks that only sleep (`evenkeel-bench run --bench timers --variant idle`): if each
 /// search before a sleep is a long one, a timer takes 7.9 µs of processor time on one worker and
@@ -59,6 +59,15 @@ pub const LONG_LULL: u64 = 2 * SEARCH;
 ///     late.interrupt(start + wake_up * LONG_LULL / 2);
 /// }
 /// assert!(!late.are_long(start + 2 * LONG_LULL));
+/// // The row ends with a wake-up that comes later, or with a long lull without any.
+/// let mut later = late;
+/// later.interrupt(start + 9 * LONG_LULL);
+/// assert!(later.are_long(start + 9 * LONG_LULL));
+/// for start in [20 * LONG_LULL, 30 * LONG_LULL] {
+///     late.end(start - 1);
+///     late.begin(start);
+/// }
+/// assert!(late.are_long(30 * LONG_LULL));
 /// // Three short ones end it, and one that has no end is short.
 /// for start in start + 1..start + 4 {
 ///     assert!(lulls.are_long(start));
@@ -73,7 +82,8 @@ pub struct Lulls {
     until: u64,
     /// A bit for each of the last eight before it: whether it was long.
     before: u8,
-    /// When the processor was last woken, and how many times in a row soon after the time before.
+    /// When another thread last woke the processor, and how many times in a row that was soon after
+    /// the time before.
     woken: u64,
     soon: u8,
 }
@@ -85,6 +95,9 @@ impl Lulls {
     pub fn begin(&mut self, now: u64) {
         let is_long = self.until.saturating_sub(self.since) >= LONG_LULL;
         self.before = self.before << 1 | u8::from(is_long);
+        if is_long && self.woken <= self.since {
+            self.soon = 0;
+        }
         self.since = now;
     }
 
@@ -94,7 +107,7 @@ impl Lulls {
         self.until = now;
     }
 
-    /// Notes that another processor has woken it.
+    /// Notes that another thread has woken it.
     #[inline]
     pub fn interrupt(&mut self, now: u64) {
         let is_soon = now.saturating_sub(self.woken) < LONG_LULL;

@@ -185,8 +185,8 @@ pub struct RuntimeMetrics {
     /// Complete tasks that their homes have not counted yet, in a processor's `completed`: they
     /// were polled elsewhere last, and their home has been in a batch, slept or been stuck since.
     pub completed_elsewhere: u64,
-    /// Complete tasks that were spawned inside, or had a processor.
-    completed_inside: u64,
+    /// What [`alive`](Self::alive) returns.
+    alive: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
     pub run_by_spares: u64,
@@ -211,7 +211,7 @@ impl RuntimeMetrics {
         let (completed_inside, completed_outside) =
             (shared.completed_inside(), shared.completed_outside());
         let (elsewhere, taken_back) = shared.completed_elsewhere();
-        Self {
+        let mut metrics = Self {
             processors: workers.iter().enumerate().map(of_worker).collect(),
             reliefs: reliefs.iter().filter(|_| shared.idle.is_up()).map(of).collect(),
             sleeping: counts.sleeping,
@@ -219,11 +219,14 @@ impl RuntimeMetrics {
             spawned_outside: shared.spawned_outside(),
             completed_outside,
             completed_elsewhere: elsewhere.saturating_sub(taken_back),
-            completed_inside,
+            alive: 0,
             run_by_spares: shared.spares.served(),
             blocking_threads,
             blocking_waiting,
-        }
+        };
+        let spawned = metrics.sum(|processor| processor.spawned) + metrics.spawned_outside;
+        metrics.alive = spawned.saturating_sub(completed_inside + completed_outside);
+        metrics
     }
 
     /// Returns how all workers together have spent their time. Reliefs are not among them: they
@@ -261,8 +264,7 @@ impl RuntimeMetrics {
     /// }
     /// ```
     pub fn alive(&self) -> u64 {
-        let spawned = self.sum(|processor| processor.spawned) + self.spawned_outside;
-        spawned.saturating_sub(self.completed_inside + self.completed_outside)
+        self.alive
     }
 
     /// Returns the sum of a count over the processors, the reliefs' among them.

@@ -377,13 +377,13 @@ impl Shared {
     /// is complete. Returns true if it is closed: then no task is left, and none ever comes again.
     ///
     /// Each processor counts spawned and completed tasks; spawns from outside have a count of their
-    /// own. All `completed` are read before any `spawned`. Both only grow, and `completed` never
-    /// exceeds `spawned`, so if the two readings agree, the sums agreed at the moment between them
-    /// (Mattern, "Algorithms for distributed termination detection", 1987). From that moment on a
-    /// task can only come from outside, and its spawner counts it first
-    /// ([`enter_outside`](Self::enter_outside)). So a compare-and-swap from the value that was read
-    /// closes that count: it fails if a task has come in between, and a later spawner finds the
-    /// count closed.
+    /// own. All that is complete, taken back by its home or not sent there, is read before any
+    /// `spawned`. Both only grow, and the first never exceeds `spawned`, so if the two readings
+    /// agree, the sums agreed at the moment between them (Mattern, "Algorithms for distributed
+    /// termination detection", 1987). From that moment on a task can only come from outside, and
+    /// its spawner counts it first ([`enter_outside`](Self::enter_outside)). So a compare-and-swap
+    /// from the value that was read closes that count: it fails if a task has come in between, and
+    /// a later spawner finds the count closed.
     ///
     /// Counts of complete tasks and closures release, and are acquired here. So a reading of them
     /// comes before the readings of what was spawned, and sees what those tasks have spawned. The
@@ -431,7 +431,7 @@ impl Shared {
 
     /// Returns the number of complete ones among them that no processor counts.
     pub(crate) fn completed_outside(&self) -> u64 {
-        self.outside_completed.load(Ordering::Relaxed)
+        self.outside_completed.load(Ordering::Acquire)
     }
 
     /// Returns the number of complete tasks that were last polled elsewhere than at their homes, or
@@ -439,14 +439,16 @@ impl Shared {
     pub(crate) fn completed_elsewhere(&self) -> (u64, u64) {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let taken_back = sum(|processor| processor.counters.taken_back.get());
-        let returned = sum(|processor| processor.counters.returned.get());
-        (returned + self.reaped.load(Ordering::Relaxed), taken_back)
+        let returned = sum(|processor| processor.counters.returned.get_ordered());
+        (returned + self.reaped.load(Ordering::Acquire), taken_back)
     }
 
     /// Returns the number of complete tasks of processors' registries. Each is counted where it has
-    /// ended, and so once, whether its home has taken it back or not.
+    /// ended, and so once, whether its home has taken it back or not. What is read later sees the
+    /// spawns of all of them.
     pub(crate) fn completed_inside(&self) -> u64 {
-        let at_home = self.processors.iter().map(|processor| processor.counters.completed.get());
+        let completed = |processor: &Processor| processor.counters.completed.get_ordered();
+        let at_home = self.processors.iter().map(completed);
         at_home.sum::<u64>() + self.completed_elsewhere().0
     }
 

@@ -261,7 +261,7 @@ fn a_worker_that_sees_a_task_complete_sees_what_it_has_spawned() {
         // in the same way.
         let both = loom::thread::spawn(move || {
             elsewhere.processor().counters.spawned.count_ordered();
-            home.processor().counters.completed.count_ordered();
+            home.processor().counters.taken_back.count_ordered();
         });
         let closer = loom::thread::spawn(move || {
             assert!(!shared.close_if_complete(), "the second task is not complete");

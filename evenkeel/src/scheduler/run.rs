@@ -165,10 +165,11 @@ pub(crate) fn give_up(task: &Reference) -> bool {
 #[cold]
 fn send_home(context: &Context, task: TaskPtr) {
     let shared = context.shared();
+    let returns = &context.counters().returned;
+    // First: once it is at home, the runtime may be over.
+    returns.count_ordered();
     // SAFETY: this thread has made the task complete, and its home's registry still holds it.
     let home = give_back(shared, unsafe { Held::new(task) });
-    let returns = &context.counters().returned;
-    returns.add(1);
     fence::after_read_modify_write(Edge::IdlePush);
     if returns.get().is_multiple_of(RETURNS) || shared.phase() > Phase::Running {
         shared.idle.wake(home);
@@ -253,9 +254,9 @@ pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
     detect::in_closure(task.live(), || unsafe { (task.vtable.cancel)(ptr) });
     let release = finish(task, !is_registered);
     if is_registered {
+        shared.reaped.fetch_add(1, Ordering::Release);
         // SAFETY: this thread has made the task complete, and its home's registry still holds it.
         let home = give_back(shared, unsafe { Held::new(ptr) });
-        shared.reaped.fetch_add(1, Ordering::Relaxed);
         fence::after_read_modify_write(Edge::IdlePush);
         shared.idle.wake(home);
         return;

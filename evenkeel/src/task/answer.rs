@@ -40,9 +40,9 @@
 //! answer in place of two, an allocation of 72 bytes in place of 24, and calls of the waker by
 //! pointer.
 //!
-//! The receiver's last waker beside the place, to know it again: a waker that is not a task's is
-//! boxed at each poll that is pending, not only at the first. Tasks' wakers, which most are, need
-//! neither; and a set of futures polls again only those that were woken.
+//! The address of the receiver's last waker beside the place, to know a waker again that is not a
+//! task's. Such a waker is boxed at each poll that is pending. Few are of that kind, and sets of
+//! futures poll again only those that were woken.
 //!
 //! A standard waker beside the word: the sender would take it out of the place after its change of
 //! the word, and a receiver that is dropped in between frees the place. The crate `oneshot` had

@@ -22,8 +22,9 @@
 //!
 //! *An upgraded reference keeps the task.* Of an upgrade and the future's look one comes first
 //! under the lock. If the upgrade does, the look finds one more reference. If the look does, the
-//! upgrade finds the mark. The look is exact: it includes what the poller has deferred, and no
-//! other thread can make a reference that has none.
+//! upgrade finds the mark. The look is exact: it includes what the poller has deferred; and another
+//! thread that has no reference makes one only while it finds the future's, in a place that the
+//! future empties before it gives that up.
 //!
 //! *No upgrade fails while there is a reference*, unless the future itself has made it after it was
 //! deserted. The upgrade does not look at the count: that may be one while a reference which the

@@ -80,6 +80,26 @@ fn what_has_not_ended_is_alive() {
 }
 
 #[test]
+fn tasks_that_end_beside_their_stuck_home_are_not_alive() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).reliefs(0).build().unwrap();
+    let open = Arc::new(AtomicBool::new(false));
+    let stuck = runtime.spawn({
+        let open = open.clone();
+        async move {
+            for _ in 0..7 {
+                drop(evenkeel::spawn(async {}));
+            }
+            until(|| open.load(Ordering::Acquire));
+        }
+    });
+    until(|| runtime.metrics().completed_elsewhere == 7);
+    assert_eq!(runtime.metrics().alive(), 1);
+    open.store(true, Ordering::Release);
+    runtime.block_on(stuck).unwrap();
+}
+
+#[test]
 fn wakes_are_counted_by_where_they_come_from() {
     const ROUNDS: u64 = 100;
 

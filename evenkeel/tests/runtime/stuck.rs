@@ -108,11 +108,13 @@ fn tasks_that_merely_wait_at_stuck_workers_are_aborted_and_not_stuck() {
         })
         .collect();
     until(|| polled.load(Ordering::Acquire) == 1_000);
+    let handle = runtime.handle();
     AllStuck::of(runtime, 2).end(Shutdown::Deadline(SOON), |report| {
         assert_eq!(names(&report.stuck), ["stuck"; 2]);
         assert_eq!(names(&report.aborted), ["waits"; 1_000]);
         assert!(waiting.into_iter().all(is_cancelled));
         assert_eq!(Arc::strong_count(&kept), 1, "the futures are dropped");
+        assert_eq!(handle.metrics().alive(), 2);
     });
 }
 
