@@ -6,7 +6,7 @@ use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::idle::Counts;
 use crate::policy::{Look, placement, searching, stealing, waking};
-use crate::primitives::{clock, spin};
+use crate::primitives::{clock, spin, thread};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Phase;
 use crate::topology::Distance;
@@ -22,6 +22,10 @@ impl Worker<'_> {
         if std::mem::replace(&mut self.out_after, polls) != polls {
             self.out_since = now;
             self.lulls.begin(now);
+        } else if !self.has_sockets() {
+            // It stays awake for work that another thread has in hand, and that thread may wait for
+            // this core.
+            thread::yield_now();
         }
         let visited = self.has_been_visited();
         if visited && self.await_visitors() {
@@ -159,8 +163,8 @@ impl Worker<'_> {
                 return true;
             }
             if last || searched >= patience || self.must_stop_searching() {
-                // A worker with sockets makes a single round, and so would not find out whether
-                // other threads want its core. That decides how soon it takes such tasks again.
+                // A worker that makes a single round would not find out whether other threads want
+                // its core. That decides how soon it takes such tasks again.
                 if std::mem::take(&mut self.has_taken_served) && patience == 0 {
                     self.context.give_way(clock::now());
                 }
