@@ -166,6 +166,21 @@ impl<'a> Messages<'a> {
     /// actor and the value. It costs less than [`next`](Self::next), which serves for the others.
     #[inline]
     pub fn next_plain_tell(&mut self) -> Option<(Slot, &'a [u8])> {
+        // A copy of the reader would be stored in pieces and loaded whole, which waits for the
+        // stores.
+        let (&length, behind) = self.rest.left().split_first()?;
+        if length >= 0x80 {
+            return self.next_long_plain_tell();
+        }
+        let length = usize::from(length);
+        let tell = wire::read_plain_tell(Reader::new(behind.get(..length)?, 0))?;
+        self.rest.skip(1 + length);
+        Some(tell)
+    }
+
+    /// The same if the length of its record takes several bytes.
+    #[inline(never)]
+    fn next_long_plain_tell(&mut self) -> Option<(Slot, &'a [u8])> {
         let mut rest = self.rest.clone();
         let tell = wire::read_plain_tell(record(&mut rest).ok()?)?;
         self.rest = rest;

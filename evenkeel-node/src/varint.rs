@@ -59,6 +59,19 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    /// Returns the bytes that are not read yet.
+    #[inline]
+    pub(crate) fn left(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Passes over the next `length` bytes, of which there are as many.
+    #[inline]
+    pub(crate) fn skip(&mut self, length: usize) {
+        self.rest = &self.rest[length..];
+        self.at += length;
+    }
+
     /// Reads the next byte.
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, FrameError> {

@@ -45,7 +45,8 @@ enum Scope {
 
 /// What references note while a value is written.
 ///
-/// Its fields fill it: a copy of padding that was just written in pieces waits for the writes.
+/// Its fields fill it: a copy of padding that was just written in pieces waits for the writes. All
+/// are zero outside of a scope.
 #[derive(Clone, Copy, Default)]
 struct Noted {
     /// The last call with a place in the value; zero if there is none.
@@ -77,8 +78,8 @@ thread_local! {
 
 type Later = Box<dyn FnOnce()>;
 
-/// Restores the scope, also during a panic.
-struct Back(Scope, Noted);
+/// Restores the scope, also during a panic, and what was noted in it: nothing outside of one.
+struct Back(Scope, Option<Noted>);
 
 impl Back {
     /// Whether another value is being written around this one.
@@ -90,20 +91,26 @@ impl Back {
     /// The number of values that are being written around this one.
     #[inline]
     fn around(&self) -> usize {
-        self.1.around + usize::from(matches!(self.0, Scope::Writing(_)))
+        let is_written = usize::from(matches!(self.0, Scope::Writing(_)));
+        self.1.map_or(0, |noted| noted.around + is_written)
     }
 }
 
 impl Drop for Back {
+    #[inline]
     fn drop(&mut self) {
         SCOPE.set(self.0);
-        NOTED.set(self.1);
+        NOTED.set(self.1.unwrap_or_default());
     }
 }
 
+#[inline]
 fn enter(scope: Scope) -> Back {
-    let back = Back(SCOPE.replace(scope), NOTED.get());
-    NOTED.set(Noted { around: back.around(), ..Noted::default() });
+    let mut back = Back(SCOPE.replace(scope), None);
+    if !matches!(back.0, Scope::Outside) {
+        back.1 = Some(NOTED.get());
+        NOTED.set(Noted { around: back.around(), ..Noted::default() });
+    }
     back
 }
 

@@ -5,6 +5,10 @@
 //! frames](super::policy::looks_for_more) if the turn before had one too. The host splits no frame:
 //! the implementor of [`Deliver`] gives frames to workers.
 //!
+//! A host that is a task and flushes the lanes [keeps the packed messages](super::policy::keeps)
+//! while other processes take its core and tasks of its worker are ready, up to the cap. It keeps
+//! none when it waits: then it flushes the lanes as it leaves its waker.
+//!
 //! # When there is nothing to do
 //! The host [looks again](super::policy::idle) at once for a short while, then yields between
 //! looks, then waits, for longer each time. A host that is a task, and the only ready one, looks
@@ -212,6 +216,8 @@ pub struct Host<T: Transport, D: Deliver> {
     spins: bool,
     /// Whether other processes take the core when this host offers it.
     offers: policy::Offers,
+    /// When the host began to keep packed messages, if it does.
+    kept_since: Option<u64>,
     /// Whether a frame has come in the last turn.
     flows: bool,
     /// Whether the last turn stopped looking for events because there was no room.
@@ -257,6 +263,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             flushes: false,
             spins: false,
             offers: policy::Offers::default(),
+            kept_since: None,
             flows: false,
             is_full: false,
             worked: 0,
@@ -287,7 +294,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
         }
-        if self.flushes {
+        if self.flushes && !self.keeps() {
             self.multiplexer.take_seen(&mut self.spare, &mut self.taken);
         }
         let has_sent = self.send();
@@ -304,6 +311,21 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             }
         }
         if has_sent || has_received { Progress::Worked } else { Progress::Idle }
+    }
+
+    /// Returns whether the [packed messages stay](policy::keeps) for another turn. They count as
+    /// kept since the first turn of those in a row that would have kept any.
+    fn keeps(&mut self) -> bool {
+        // One after the other: the clock is the dearest to read.
+        let keeps = self.offers.are_due() && !evenkeel::internal::is_alone() && {
+            let now = evenkeel::internal::now();
+            let kept = now.saturating_sub(*self.kept_since.get_or_insert(now));
+            policy::keeps(kept, self.multiplexer.packing())
+        };
+        if !keeps {
+            self.kept_since = None;
+        }
+        keeps
     }
 
     /// Returns whether a host that has nothing more to send makes another turn first, because it

@@ -1,5 +1,6 @@
 //! Hosts over the network in one process.
 
+mod keeping;
 mod returns;
 mod together;
 

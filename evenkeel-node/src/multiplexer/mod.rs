@@ -11,7 +11,8 @@
 //! 1. When it is full, at the message that fills it.
 //! 2. When its worker has run out of local work: the first message in an empty lane wakes the
 //!    flusher, which goes to the back of the worker's ready queue. When its turn comes, the tasks
-//!    that were ready before have run and have sent their messages.
+//!    that were ready before have run and have sent their messages. A host that is the flusher and
+//!    [shares its core](super::policy::keeps) waits until no task is ready.
 //! 3. When its first message has waited for the cap. Every sixteenth message of a buffer looks at
 //!    that, and the host does for a worker that is held up by a long poll. An idle host looks when
 //!    its wait ends, which takes up to [`LONGEST_WAIT`](super::policy::LONGEST_WAIT); a host that
