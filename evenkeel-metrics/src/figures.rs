@@ -47,7 +47,7 @@ pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 10] = [
     }),
     count(
         "evenkeel_run_by_spares_total",
-        "Calls and jobs from outside that spares have run, because workers waited",
+        "Calls and jobs from outside that spares have taken from workers that wait",
         |r| r.run_by_spares,
     ),
     number("evenkeel_blocking_threads", "Threads for blocking closures, busy and idle", |r| {

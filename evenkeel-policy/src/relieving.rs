@@ -24,6 +24,11 @@ pub const LATE: u64 = 20_000_000;
 /// compute for long come in groups. A choice: a stall for each hundred rounds pays for them.
 pub const ALERT: u64 = 100 * STUCK;
 
+/// How long errands lie, of which no spare takes any, before the lookout looks which errands are
+/// asleep: they may wait for one that lies there. Calls that wait for each other are rare. An
+/// estimate; no benchmark sets it.
+pub const ERRANDS_LIE: u64 = 10 * STUCK;
+
 /// How much a worker has to compute inside a poll, while the lookout looks, to count as stuck: one
 /// that waits for a core computes nothing. An estimate; no benchmark sets it.
 pub const COMPUTES: u64 = STUCK / 4;

@@ -28,7 +28,29 @@ fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).name("stuck").build().unwrap()
 }
 
-/// Calls from outside are run on spares, and so are those that wait for each other.
+/// Has `calls` calls from outside run, each of which begins when the ones before it block, and
+/// waits for the next.
+fn in_a_chain(runtime: &Runtime, calls: usize) {
+    if calls == 0 {
+        return;
+    }
+    let ((begin, begun), (say, said)) = (mpsc::channel(), mpsc::channel());
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(move || {
+            runtime.install(move || {
+                begin.send(()).unwrap();
+                said.recv().unwrap();
+            });
+        });
+        begun.recv().unwrap();
+        in_a_chain(runtime, calls - 1);
+        say.send(()).unwrap();
+        waits.join().unwrap();
+    });
+}
+
+/// Calls from outside are run on spares, and so are those that wait for each other, more than there
+/// are workers.
 #[test]
 fn calls_from_outside_beside_workers_that_are_all_stuck() {
     let _watchdog = watchdog();
@@ -53,15 +75,43 @@ fn calls_from_outside_beside_workers_that_are_all_stuck() {
                 .collect();
             let halves = || fork_join::join(|| 3, || 4);
             assert_eq!(runtime.install(halves), (3, 4), "round {round}");
-            let (say, said) = mpsc::channel();
-            std::thread::scope(|scope| {
-                let waits = scope.spawn(|| runtime.install(move || said.recv().unwrap()));
-                runtime.install(|| say.send(round).unwrap());
-                assert_eq!(waits.join().unwrap(), round);
-            });
+            in_a_chain(&runtime, workers + 2);
             stuck.iter().for_each(Stuck::release);
             polls.into_iter().for_each(|poll| evenkeel::block_on(poll).unwrap());
         }
+    }
+}
+
+/// The first calls are inside the workers, and the later ones on spares.
+#[test]
+fn calls_from_outside_that_wait_for_each_other_beside_workers_that_wait() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        in_a_chain(&runtime, workers + 3);
+        // Each worker waits for a call of another runtime, or in a task that says that it blocks.
+        let other = Builder::new().workers(workers).name("other").build().unwrap();
+        let gates: Vec<_> = (0..workers).map(|_| mpsc::channel::<()>()).collect();
+        let (open, gates): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
+        let (tell, told) = mpsc::channel();
+        let tasks: Vec<_> = gates
+            .into_iter()
+            .enumerate()
+            .map(|(number, gate)| {
+                let (tell, other) = (tell.clone(), other.handle());
+                let waits = move || {
+                    tell.send(()).unwrap();
+                    gate.recv().unwrap();
+                };
+                runtime.spawn(async move {
+                    if number % 2 == 0 { other.install(waits) } else { block_in_place(waits) }
+                })
+            })
+            .collect();
+        (0..workers).for_each(|_| told.recv().unwrap());
+        in_a_chain(&runtime, 3);
+        open.iter().for_each(|gate| gate.send(()).unwrap());
+        tasks.into_iter().for_each(|task| evenkeel::block_on(task).unwrap());
     }
 }
 

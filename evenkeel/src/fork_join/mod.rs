@@ -28,8 +28,9 @@
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other
-//! workers are inside closures, or once all are stuck inside polls, *spares*, threads beside the
-//! workers, run them. At most as many spares are at work as workers wait or are stuck; a worker
+//! workers are inside closures, or once all are stuck inside polls or sleep inside calls, *spares*,
+//! threads beside the workers, run them. At most as many spares are at work as workers wait or are
+//! stuck, and after ten milliseconds in which none takes a call, as many as calls sleep; a worker
 //! that is back runs beside its spare until that call is over. Idle workers steal what a spare
 //! forks. The first call takes as long as the start of a thread, some 60 µs; the thread then stays
 //! for ten seconds. Calls on spares may wait for a later call. Once as many of them do as the

@@ -331,7 +331,7 @@ fn a_half_waits_for_a_call_from_outside_while_its_owner_waits() {
         });
         result_of(tree);
         caller.join().unwrap();
-        SERVED.fetch_add(handle.shared().spares.served() as usize, Ordering::Relaxed);
+        SERVED.fetch_add(handle.shared().spares.taken() as usize, Ordering::Relaxed);
     });
     assert!(SERVED.load(Ordering::Relaxed) > 0, "some schedules call a spare");
 }

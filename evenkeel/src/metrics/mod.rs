@@ -187,8 +187,8 @@ pub struct RuntimeMetrics {
     pub completed_elsewhere: u64,
     /// What [`alive`](Self::alive) returns.
     alive: u64,
-    /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
-    /// workers waited.
+    /// Calls and jobs from outside that [spares](crate::fork_join#threads) have taken,
+    /// because workers waited or were stuck.
     pub run_by_spares: u64,
     /// Threads for closures of [`spawn_blocking`](crate::spawn_blocking), busy and idle; at most
     /// [`Builder::blocking_threads`](crate::Builder::blocking_threads).
@@ -220,7 +220,7 @@ impl RuntimeMetrics {
             completed_outside,
             completed_elsewhere: elsewhere.saturating_sub(taken_back),
             alive: 0,
-            run_by_spares: shared.spares.served(),
+            run_by_spares: shared.spares.taken(),
             blocking_threads,
             blocking_waiting,
         };

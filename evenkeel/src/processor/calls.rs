@@ -135,7 +135,7 @@ impl Shared {
         self.call_spare_beside(0);
     }
 
-    /// Calls a spare, if there is a waiter, or one of the `stuck` workers, without one.
+    /// Calls a spare, if there is a waiter, or one of the `stuck` threads, without one.
     #[cold]
     pub(crate) fn call_spare_beside(&self, stuck: usize) {
         let Some(Starter(start)) = self.spare_starter.get() else { return };

@@ -5,6 +5,7 @@
 use super::Processor;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::once::OnceLock;
+use crate::primitives::probe::Probe;
 use crate::primitives::thread::Thread;
 use crate::primitives::{Mutex, fence, lock};
 use crate::timers::Rules;
@@ -30,7 +31,8 @@ pub(crate) struct Spares {
     pub(crate) rules: Rules,
     pub(crate) waiting: AtomicUsize,
     pub(crate) called: AtomicUsize,
-    pub(crate) served: AtomicU64,
+    /// The errands that spares have taken.
+    pub(crate) taken: AtomicU64,
 }
 
 /// The place of a spare.
@@ -38,11 +40,17 @@ pub(crate) struct Place {
     pub(crate) state: AtomicU8,
     pub(crate) processor: OnceLock<Box<Processor>>,
     pub(crate) thread: Mutex<Option<Thread>>,
+    pub(crate) probe: Probe,
 }
 
 impl Place {
     fn new() -> Self {
-        Self { state: AtomicU8::new(FREE), processor: OnceLock::new(), thread: Mutex::new(None) }
+        Self {
+            state: AtomicU8::new(FREE),
+            processor: OnceLock::new(),
+            thread: Mutex::new(None),
+            probe: Probe::default(),
+        }
     }
 
     /// Changes the state from `from` to `to`. Returns false if it was not `from`.
@@ -70,7 +78,7 @@ impl Spares {
             rules,
             waiting: AtomicUsize::new(0),
             called: AtomicUsize::new(0),
-            served: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
         }
     }
 
@@ -105,9 +113,14 @@ impl Spares {
         self.places.iter().for_each(Place::unpark);
     }
 
-    /// Returns the number of errands that spares have run.
-    pub(crate) fn served(&self) -> u64 {
-        self.served.load(Ordering::Relaxed)
+    /// Returns the number of errands that spares have taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Returns the probes of the threads of called spares.
+    pub(crate) fn probes(&self) -> impl Iterator<Item = &Probe> {
+        self.numbers().map(|number| &self.places[number - self.first].probe)
     }
 }
 
@@ -149,7 +162,7 @@ impl Spares {
         self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
     }
 
-    /// Counts a call, if there is a waiter, or one of the `stuck` workers, without a spare.
+    /// Counts a call, if there is a waiter, or one of the `stuck` threads, without a spare.
     ///
     /// A spare, or a call that has failed, gives its place back and then counts itself out, by a
     /// release. So a caller that is counted by this acquire finds that place. No model shows their
@@ -169,7 +182,7 @@ impl Spares {
         }
     }
 
-    /// Calls a spare, if there is a waiter, or one of the `stuck` workers, without one. `start`
+    /// Calls a spare, if there is a waiter, or one of the `stuck` threads, without one. `start`
     /// starts the thread of the spare with this number; it returns false if the system refuses the
     /// thread.
     pub(crate) fn call(&self, stuck: usize, start: impl FnOnce(usize) -> bool) {

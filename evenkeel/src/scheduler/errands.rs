@@ -60,10 +60,15 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
 #[cold]
 pub(crate) fn run_next(context: &Context) -> bool {
     let Some(errand) = context.shared().errands.queue.pop() else { return false };
+    run(context, errand);
+    true
+}
+
+/// Runs an errand that the caller, as of [`run_next`], has taken.
+pub(super) fn run(context: &Context, errand: Errand) {
     context.seat.processor().deque.change_root();
     errand();
     context.shared().note_completed_outside();
-    true
 }
 
 /// Runs the oldest errand on a worker that waits or yields. Returns false if there is none.

@@ -36,7 +36,8 @@
 //!   sleeper, or calls the relief, which look. A worker that has sockets, and wakes, asks the
 //!   lookout to look.
 //! - *Errands*: if [errands](super::errands) lie there and all workers are away, it calls a
-//!   [spare](super::spare) at each round, one for each stuck worker at most.
+//!   [spare](super::spare) at each round, one for each stuck worker at most; and if they lie [for
+//!   long](relieving::ERRANDS_LIE), one for each worker or spare that sleeps.
 //! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
 //!   that it starts. If there is none, a worker that sleeps comes for its tasks.
 //! - *Nap*: it makes the next round after a nap, if a worker has polled anything since the last
@@ -137,6 +138,9 @@ struct Lookout {
     nap: u64,
     /// Until when it expects another stuck worker.
     alert: u64,
+    /// While errands lie beside workers that are all away: how many errands spares had taken at the
+    /// last round, and since when.
+    taken: Option<(u64, u64)>,
 }
 
 /// A poll as others see it. The count of polls changes at the end of the batch: a worker between
@@ -224,7 +228,7 @@ impl Lookout {
             self.look_at(shared, worker, &mut round);
         }
         self.look_at_duty(shared, &mut round);
-        look_at_errands(shared, &mut round);
+        self.look_at_errands(shared, &mut round);
         if now < self.alert {
             round.found = round.found.max(Found::Suspect);
         }
@@ -354,6 +358,37 @@ impl Lookout {
     }
 }
 
+/// Returns whether a thread sleeps, or nothing is known of it.
+fn sleeps(probe: &Probe) -> bool {
+    probe.state().is_none_or(|state| state == State::Asleep)
+}
+
+impl Lookout {
+    /// Calls a spare for the errands that lie there while all workers are away.
+    fn look_at_errands(&mut self, shared: &Shared, round: &mut Round) {
+        let before = self.taken.take();
+        if shared.errands.is_empty() {
+            return;
+        }
+        round.is_quiet = false;
+        if !shared.are_all_away() {
+            return;
+        }
+        let taken = shared.spares.taken();
+        let same = before.filter(|&(before, _)| before == taken);
+        let (_, since) = *self.taken.insert(same.unwrap_or((taken, round.now)));
+        let is_stuck = |worker: &usize| shared.processors[*worker].absence.is_stuck();
+        let (stuck, others): (Vec<_>, Vec<_>) = (0..shared.workers).partition(is_stuck);
+        let mut without = stuck.len();
+        if round.now.saturating_sub(since) >= relieving::ERRANDS_LIE {
+            let workers = others.into_iter().map(|worker| shared.idle.probe(worker));
+            without += workers.chain(shared.spares.probes()).filter(|probe| sleeps(probe)).count();
+        }
+        shared.call_spare_beside(without);
+        round.found = round.found.max(Found::Suspect);
+    }
+}
+
 /// Has another thread look at the sockets of a worker that is away, if they are overdue. Returns
 /// whether it has sockets.
 fn have_sockets_looked_at(shared: &Shared, worker: usize, now: u64) -> bool {
@@ -364,19 +399,6 @@ fn have_sockets_looked_at(shared: &Shared, worker: usize, now: u64) -> bool {
         away::send_another(shared, shared.idle.counts());
     }
     true
-}
-
-/// Calls a spare for the errands that lie there while all workers are away.
-fn look_at_errands(shared: &Shared, round: &mut Round) {
-    if shared.errands.is_empty() {
-        return;
-    }
-    round.is_quiet = false;
-    if shared.are_all_away() {
-        let is_stuck = |worker: &usize| shared.processors[*worker].absence.is_stuck();
-        shared.call_spare_beside((0..shared.workers).filter(is_stuck).count());
-        round.found = round.found.max(Found::Suspect);
-    }
 }
 
 /// One round.

@@ -25,23 +25,25 @@
 //!   within one.
 //! - *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all
 //!   are away, and a waiter has no spare yet.
-//! - *Lookout*: if all workers are away, some of them stuck in polls, it calls a spare at each
-//!   round while errands lie there.
+//! - *Lookout*: if all workers are away, it calls a spare at each round while errands lie there. If
+//!   spares have taken none [for long](crate::policy::relieving::ERRANDS_LIE), it counts as stuck
+//!   too each thread that sleeps inside an errand.
 //! - *Call*: the caller adds one to `called`, if that is below `waiting`; the lookout, below the
-//!   number of waiters and stuck workers. Then it makes a parked
-//!   place called and unparks its thread, or it makes a free place called and starts a thread.
+//!   number of waiters, stuck workers and sleepers. Then it makes a parked place called and
+//!   unparks its thread, or it makes a free place called and starts a thread.
 //! - *Spare*: it runs an errand and all jobs that the errand leaves in its deque, then the next,
-//!   until there is none or the waiters are back. Its deque is empty then. It parks its place,
+//!   until there is none, or workers are back and as many spares are at work as wait. Its deque is
+//!   empty then. It parks its place,
 //!   counts itself out, and waits for a call, for [`STAY`] or until the runtime is over. Then it
 //!   frees its place by a compare-and-swap, which fails if it has been called.
 //!
 //! # Why no errand lies for ever
 //! While an errand lies in the queue, each worker runs the program's code, or waits. If all run,
-//! the errand is ordinary work that queues behind them, until the lookout has found them stuck. If
+//! the errand is ordinary work that queues behind them, until the lookout has found one stuck. If
 //! one waits, it looks again within a nap, and calls. A call fails if each waiter has a spare at
-//! work; if the system refuses a thread, and then the waiter tries again; or if all places are
-//! taken. There are as many places as workers, and at least `FEWEST`. Errands that occupy all
-//! places and wait for a later errand wait for ever.
+//! work, and then the lookout calls one for each that sleeps; if the system refuses a thread, and
+//! then the caller tries again; or if all places are taken. There are as many places as workers,
+//! and at least `FEWEST`. Errands that occupy all places and wait for a later errand wait for ever.
 //!
 //! # Why the promise about locks holds
 //! A spare begins an errand with an empty stack, as a dedicated thread would. So nothing that the
@@ -128,6 +130,7 @@ impl Spare {
 pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     let spare = Spare { shared, number };
     let (shared, place) = (&spare.shared, spare.place());
+    place.probe.take();
     *lock(&place.thread) = Some(thread::current());
     let context = Context::new(seat(shared, number), clock::now());
     context.enter(|| {
@@ -150,17 +153,16 @@ pub(crate) fn seat(shared: &Arc<Shared>, number: usize) -> Seat {
     Seat::of_spare(shared, number)
 }
 
-/// Runs errands until there are none or the waiters are back.
+/// Runs errands until there are none or workers are back.
 fn serve(context: &Context) {
     let spares = &context.shared().spares;
     loop {
         offer_jobs(context);
-        if !errands::run_next(context) {
-            return;
-        }
+        let Some(errand) = context.shared().errands.queue.pop() else { return };
+        spares.taken.fetch_add(1, Ordering::Relaxed);
+        errands::run(context, errand);
         job::run_above(context, Level::FLOOR);
-        spares.served.fetch_add(1, Ordering::Relaxed);
-        if !spares.stays() {
+        if !spares.stays() && !context.shared().are_all_away() {
             return;
         }
     }
