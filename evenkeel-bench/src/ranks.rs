@@ -130,7 +130,7 @@ fn job(program: &str, ranks: usize) -> anyhow::Result<String> {
     // says; of one with several the thread for MPI does better if it yields. A single rank has no
     // messages.
     let (yields, binding) = match WORKERS / ranks {
-        1 => ("0", "core:overload-allowed:if-supported"),
+        1 => ("0", "core:overload-allowed,if-supported"),
         _ => ("1", "none"),
     };
     let mut job = Command::new("mpiexec");

@@ -26,8 +26,8 @@ pub(crate) const OF_RUNTIME: [Figure<RuntimeMetrics>; 10] = [
     number("evenkeel_searching", "Processors that search for work", |r| r.searching),
     count(
         "evenkeel_spawned_outside_total",
-        "Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs \
-         without a joiner",
+        "Tasks and blocking closures spawned from outside, calls, parts of broadcasts, jobs \
+         without a joiner, and scopes of threads outside, once for each time that they have jobs",
         |r| r.spawned_outside,
     ),
     count(

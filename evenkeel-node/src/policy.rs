@@ -23,7 +23,8 @@ pub struct Packing {
     /// one message.
     pub frame: usize,
     /// The wait of its oldest message after which a buffer leaves, at the next look: at every
-    /// [`LOOK`]th message, or by the host, which sleeps for up to [`LONGEST_WAIT`].
+    /// [`LOOK`]th message, or by the host, which sleeps for up to [`LONGEST_WAIT`]. A host that
+    /// [keeps](keeps) messages also goes by it.
     pub cap: Duration,
     /// The longest message, in bytes. Messages between the nodes themselves take up to 555: a node
     /// does not start with less.
@@ -192,27 +193,29 @@ impl Default for Offers {
     }
 }
 
-/// Returns whether a host that is a task, and the flusher of the only worker, keeps the packed
-/// messages for another turn, if it has kept them for `kept` nanoseconds: while other processes
-/// [take its core](Offers), and other tasks of the worker are ready.
+/// Returns whether a host that is a task, and the flusher of the only worker, keeps what that
+/// worker
+/// has packed in the last `kept` nanoseconds for another turn. It asks while other processes [take
+/// its core](Offers), and other tasks of the worker are ready.
 ///
 /// Where processes take turns on a core, a peer does not read before this one has given the core
 /// away, and it does when its worker has run out of work. With all messages until then a frame had
 /// 50 in place of 12 in `latency_probe` on four ranks of two cores (AMD EPYC), and the worker
 /// latency was 0.85 of what it had been. Between ranks with a core each, where a peer waits for
-/// every frame, it would have been 1.7 times as high.
+/// every frame, it would have been 1.7 times as high. No message is kept for longer than [`YIELD`],
+/// however great the cap: then the worker has work for longer than a peer should wait for.
 ///
 /// # Examples
 /// ```
 /// use evenkeel_node::policy::{Packing, keeps};
 /// let packing = Packing::default();
 /// assert!(keeps(0, &packing));
-/// assert!(!keeps(100_000, &packing), "messages do not wait for longer than the cap");
+/// assert!(!keeps(100_000, &packing), "what is as old as the cap leaves at this turn");
 /// ```
 #[must_use]
 #[inline]
 pub fn keeps(kept: u64, packing: &Packing) -> bool {
-    u128::from(kept) < packing.cap.as_nanos()
+    u128::from(kept) < packing.cap.as_nanos().min(YIELD.into())
 }
 
 /// A host that had work less than this ago spins: a few round trips of shared memory. An estimate;

@@ -96,11 +96,18 @@ impl Back {
     }
 }
 
+impl Back {
+    #[inline]
+    fn restore(&self) {
+        SCOPE.set(self.0);
+        NOTED.set(self.1.unwrap_or_default());
+    }
+}
+
 impl Drop for Back {
     #[inline]
     fn drop(&mut self) {
-        SCOPE.set(self.0);
-        NOTED.set(self.1.unwrap_or_default());
+        self.restore();
     }
 }
 
@@ -186,12 +193,10 @@ impl Drop for Writing {
     fn drop(&mut self) {
         let noted = NOTED.get();
         if noted.passed_on > 0 || noted.given > 0 || (!self.is_put && noted.last_call != 0) {
-            // The writing is over, or has failed: messages about it belong to the outer scope.
-            SCOPE.set(self.back.0);
-            settle(self.peer, noted, self.is_put);
+            settle(self.peer, noted, self.is_put, &self.back);
         }
         if HAS_LATER.get() && !self.back.is_inside_of_writing() {
-            SCOPE.set(self.back.0);
+            self.back.restore();
             do_later();
         }
     }
@@ -250,10 +255,13 @@ pub(crate) fn write<E>(
 
 /// Settles the places for answers in a value: if the value was not put in, their calls fail.
 #[cold]
-fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
+fn settle(peer: &'static Peer, noted: Noted, is_put: bool, back: &Back) {
     let Noted { last_call, passed_on, .. } = noted;
-    given::settle(peer, take_given(), is_put);
+    let given = take_given();
     let passed_on = PASSED_ON.with_borrow_mut(|all| all.split_off(all.len() - passed_on));
+    // The writing is over, or has failed: messages about it belong to the outer scope.
+    back.restore();
+    given::settle(peer, given, is_put);
     if !is_put {
         peer.node.calls.forget(last_call);
     }

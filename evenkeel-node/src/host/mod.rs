@@ -5,8 +5,10 @@
 //! frames](super::policy::looks_for_more) if the turn before had one too. The host splits no frame:
 //! the implementor of [`Deliver`] gives frames to workers.
 //!
-//! A host that is a task and flushes the lanes [keeps the packed messages](super::policy::keeps)
-//! while other processes take its core and tasks of its worker are ready, up to the cap. It keeps
+//! A host that is a task and flushes the lanes [keeps the messages](super::policy::keeps) that its
+//! worker has packed, while tasks of the worker are ready, and other processes have taken its core
+//! where it was offered; up to the cap, and then until the ready tasks have run once more. Messages
+//! in the common lane go at each turn: those of other threads, and steps of protocols. It keeps
 //! none when it waits: then it flushes the lanes as it leaves its waker.
 //!
 //! # When there is nothing to do
@@ -46,6 +48,7 @@ use super::multiplexer::{Departure, Multiplexer, Sealed};
 use super::{DownReason, Event, NodeId, Refusal, Refused, Transport, policy};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Receives the events of a host. The host calls it from its own thread or task, and waits for it.
 ///
@@ -216,7 +219,7 @@ pub struct Host<T: Transport, D: Deliver> {
     spins: bool,
     /// Whether other processes take the core when this host offers it.
     offers: policy::Offers,
-    /// When the host began to keep packed messages, if it does.
+    /// While the host keeps packed messages: all of them have come since then.
     kept_since: Option<u64>,
     /// Whether a frame has come in the last turn.
     flows: bool,
@@ -270,10 +273,10 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
-    /// Makes the host flush all lanes at each turn; then there are no other
-    /// [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only
-    /// worker: like a flusher's, its turn comes when the tasks that were ready before have run, and
-    /// a frame does not wait for one turn more.
+    /// Makes the host flush all lanes at each turn, unless it [keeps](policy::keeps) the messages
+    /// of the worker; then there are no other [flushers](Multiplexer::flushers). For a host that is
+    /// [a task](Self::drive) of the only worker: like a flusher's, its turn comes when the tasks
+    /// that were ready before have run, and a frame does not wait for one turn more.
     #[must_use]
     pub fn flushing(mut self) -> Self {
         self.flushes = true;
@@ -294,8 +297,9 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         if self.turns.is_multiple_of(TURNS) {
             self.multiplexer.flush_old();
         }
-        if self.flushes && !self.keeps() {
-            self.multiplexer.take_seen(&mut self.spare, &mut self.taken);
+        if self.flushes {
+            let keeps = self.keeps();
+            self.multiplexer.take_seen(!keeps, &mut self.spare, &mut self.taken);
         }
         let has_sent = self.send();
         let has_received = self.receive();
@@ -313,17 +317,19 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         if has_sent || has_received { Progress::Worked } else { Progress::Idle }
     }
 
-    /// Returns whether the [packed messages stay](policy::keeps) for another turn. They count as
-    /// kept since the first turn of those in a row that would have kept any.
+    /// Returns whether the worker's [packed messages stay](policy::keeps) for another turn.
     fn keeps(&mut self) -> bool {
-        // One after the other: the clock is the dearest to read.
-        let keeps = self.offers.are_due() && !evenkeel::internal::is_alone() && {
-            let now = evenkeel::internal::now();
-            let kept = now.saturating_sub(*self.kept_since.get_or_insert(now));
-            policy::keeps(kept, self.multiplexer.packing())
-        };
-        if !keeps {
+        if !self.offers.are_due() || evenkeel::internal::is_alone() {
             self.kept_since = None;
+            return false;
+        }
+        let now = evenkeel::internal::now();
+        let kept = now.saturating_sub(*self.kept_since.get_or_insert(now));
+        let keeps = policy::keeps(kept, self.multiplexer.packing());
+        if !keeps {
+            self.kept_since = Some(now);
+            // In all this time no process could take the core.
+            self.offers.note(Duration::ZERO);
         }
         keeps
     }

@@ -21,11 +21,12 @@
 //! # Why nothing stays
 //! A buffer with messages is in its lane's dirty list: the first message puts it there, under the
 //! lock. The same step takes out the flusher's waker and wakes it, so a lane with a dirty buffer
-//! has no waker, and its flusher is going to be polled. That poll flushes and leaves the waker in
-//! one hold of the lock. A lane is closed, and flushed for the last time, after all gates are shut,
-//! and a sender looks at the gate under the lane's lock: so a message is either flushed or refused.
-//! The same holds for a node that is down. A host that is the flusher of all lanes takes their
-//! messages without the queue, under each lane's lock, after it has taken what is in the queue.
+//! has no waker, and its flusher is going to be polled. (A host that is the flusher, and keeps the
+//! messages, is ready, and flushes before it waits.) That poll flushes and leaves the waker in one
+//! hold of the lock. A lane is closed, and flushed for the last time, after all gates are shut, and
+//! a sender looks at the gate under the lane's lock: so a message is either flushed or refused. The
+//! same holds for a node that is down. A host that is the flusher of all lanes takes their messages
+//! without the queue, under each lane's lock, after it has taken what is in the queue.
 //!
 //! # Why order is kept
 //! The messages of one sender to one actor arrive in the order of sending.
@@ -328,12 +329,18 @@ impl Multiplexer {
         self.departures.take(into)
     }
 
-    /// For a host that is the flusher: moves the messages of all lanes, as far as it sees them
-    /// without the locks, to the end of `into`. New buffers come from `spare` as long as it has
-    /// some.
+    /// For a host that is the flusher: moves the messages of all lanes, or of the common one alone,
+    /// as far as it sees them without the locks, to the end of `into`. New buffers come from
+    /// `spare` as long as it has some.
     #[inline]
-    pub(crate) fn take_seen(&self, spare: &mut Vec<Vec<u8>>, into: &mut VecDeque<Departure>) {
-        for lane in &self.lanes {
+    pub(crate) fn take_seen(
+        &self,
+        all: bool,
+        spare: &mut Vec<Vec<u8>>,
+        into: &mut VecDeque<Departure>,
+    ) {
+        let first = if all { 0 } else { self.lanes.len() - 1 };
+        for lane in &self.lanes[first..] {
             lane.take(&self.departures, spare, into);
         }
     }

@@ -223,7 +223,7 @@ fn a_sender_that_comes_to_another_worker_stays_on_its_lane_while_messages_wait_t
         &|| multiplexer.flush(),
         &|| multiplexer.flush_as(waker),
         &|| _ = multiplexer.begin_epoch(),
-        &|| multiplexer.take_seen(&mut Vec::new(), &mut VecDeque::new()),
+        &|| multiplexer.take_seen(true, &mut Vec::new(), &mut VecDeque::new()),
     ];
     for empty in ways {
         trail.under(|| send(&link, 0, 1, 0)).unwrap();

@@ -67,8 +67,8 @@ const KEPT_BYTES: usize = 512 << 10;
 const OUTSIDE_BYTES: usize = 8 << 10;
 
 /// A thread without a free block allocates this many, or fewer of [large
-/// ones](Blocks::allocate_group). An estimate: enough to be out of order, and 2
-/// KiB of small tasks; no benchmark sets it.
+/// ones](Blocks::allocate_group). An estimate: enough to be out of order, and 2 KiB of small tasks;
+/// no benchmark sets it.
 const GROUP: usize = 16;
 
 /// Returns the place, in a group, of the block at this `height` of the stack from which blocks are
