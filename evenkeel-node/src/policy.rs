@@ -194,9 +194,8 @@ impl Default for Offers {
 }
 
 /// Returns whether a host that is a task, and the flusher of the only worker, keeps what that
-/// worker
-/// has packed in the last `kept` nanoseconds for another turn. It asks while other processes [take
-/// its core](Offers), and other tasks of the worker are ready.
+/// worker has packed in the last `kept` nanoseconds for another turn. It asks while other processes
+/// [take its core](Offers), and other tasks of the worker are ready.
 ///
 /// Where processes take turns on a core, a peer does not read before this one has given the core
 /// away, and it does when its worker has run out of work. With all messages until then a frame had

@@ -7,7 +7,7 @@
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
 /// the kernel, the bound on the cost of a vain search (ski rental). Longer than
-/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a waiting task. An
+/// [`super::stealing::PATIENCE`], so that such a search never ends beside a waiting task. An
 /// estimate from the cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
@@ -24,8 +24,109 @@ pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 /// without.
 pub const AWAIT: u64 = 2_000;
 
-/// Returns how long a processor searches. One that has sockets makes a single round: it sleeps
-/// where they wake it, and a search would look past them.
+/// A lull this long is one in which a search is in vain: the processor would have gone to sleep,
+/// and have slept for as long again.
+pub const LONG_LULL: u64 = 2 * SEARCH;
+
+/// The lulls of a processor: each is from when it runs out of work until it has some again, however
+/// often it is woken for work that is gone by then. If six of the last eight were
+/// [long](LONG_LULL), it makes a single round of a search before it sleeps: what comes finds it
+/// asleep in any case. So it does if it is woken in a long lull. But where it has been woken three
+/// times in a row, each time soon after the one before, it searches: what came next may come again,
+/// and finds it awake. The row ends with a long lull in which no thread has woken it.
+///
+/// Set by tasks that only sleep (`evenkeel-bench run --bench timers --variant idle`): if each
+/// search before a sleep is a long one, a timer takes 7.9 µs of processor time on one worker and
+/// 11 to 13 on two, with this 2.6 and 5.4. On two workers a fifth of the lulls are short, because
+/// each has ticks and wakes the other for its tasks. So six of eight, and not two of two.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{LONG_LULL, Lulls};
+/// let mut lulls = Lulls::default();
+/// for start in (0..6).map(|lull| lull * 2 * LONG_LULL) {
+///     lulls.begin(start);
+///     assert!(!lulls.are_long(start), "fewer than six");
+///     assert!(lulls.are_long(start + LONG_LULL), "this one is");
+///     lulls.end(start + LONG_LULL);
+/// }
+/// let start = 12 * LONG_LULL;
+/// lulls.begin(start);
+/// assert!(lulls.are_long(start));
+/// let mut late = lulls;
+/// for wake_up in 1..=3 {
+///     assert!(late.are_long(start), "not yet two in a row");
+///     late.interrupt(start + wake_up * LONG_LULL / 2);
+/// }
+/// assert!(!late.are_long(start + 2 * LONG_LULL));
+/// // The row ends with a wake-up that comes later, or with a long lull without any.
+/// let mut later = late;
+/// later.interrupt(start + 9 * LONG_LULL);
+/// assert!(later.are_long(start + 9 * LONG_LULL));
+/// for start in [20 * LONG_LULL, 30 * LONG_LULL] {
+///     late.end(start - 1);
+///     late.begin(start);
+/// }
+/// assert!(late.are_long(30 * LONG_LULL));
+/// // Three short ones end it, and one that has no end is short.
+/// for start in start + 1..start + 4 {
+///     assert!(lulls.are_long(start));
+///     lulls.begin(start);
+/// }
+/// assert!(!lulls.are_long(start + 4));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lulls {
+    /// When the last one has begun, and when the last that is over has ended.
+    since: u64,
+    until: u64,
+    /// A bit for each of the last eight before it: whether it was long.
+    before: u8,
+    /// When another thread last woke the processor, and how many times in a row that was soon after
+    /// the time before.
+    woken: u64,
+    soon: u8,
+}
+
+impl Lulls {
+    /// Notes that the processor has run out of work. If that has had no end since the last time, it
+    /// was nothing.
+    #[inline]
+    pub fn begin(&mut self, now: u64) {
+        let is_long = self.until.saturating_sub(self.since) >= LONG_LULL;
+        self.before = self.before << 1 | u8::from(is_long);
+        if is_long && self.woken <= self.since {
+            self.soon = 0;
+        }
+        self.since = now;
+    }
+
+    /// Notes that it has work again, as far as it knows: if there was none, a later end counts.
+    #[inline]
+    pub fn end(&mut self, now: u64) {
+        self.until = now;
+    }
+
+    /// Notes that another thread has woken it.
+    #[inline]
+    pub fn interrupt(&mut self, now: u64) {
+        let is_soon = now.saturating_sub(self.woken) < LONG_LULL;
+        self.soon = if is_soon { self.soon.saturating_add(1) } else { 0 };
+        self.woken = now;
+    }
+
+    /// Returns whether most lulls are long, or the present one is by now.
+    #[inline]
+    #[must_use]
+    pub fn are_long(&self, now: u64) -> bool {
+        let are_long = self.before.count_ones() >= 6 || now.saturating_sub(self.since) >= LONG_LULL;
+        are_long && self.soon < 2
+    }
+}
+
+/// Returns how long a processor searches. One that `sleeps_at_once` makes a single round: its
+/// [lulls are long](Lulls::are_long), or it has sockets, which wake it where it sleeps, and a
+/// search would look past them.
 ///
 /// # Examples
 /// ```
@@ -36,8 +137,8 @@ pub const AWAIT: u64 = 2_000;
 /// ```
 #[inline]
 #[must_use]
-pub fn search_for(visited: bool, has_sockets: bool) -> u64 {
-    match (visited, has_sockets) {
+pub fn search_for(visited: bool, sleeps_at_once: bool) -> u64 {
+    match (visited, sleeps_at_once) {
         (true, _) => SEARCH_VISITED,
         (false, true) => 0,
         (false, false) => SEARCH,

@@ -31,6 +31,10 @@ impl<L: Load> Machine<L> {
     /// Starts a search, or announces a sleep if enough processors search.
     pub(crate) fn find_work(&mut self, me: usize, now: u64) {
         self.end_trial(me);
+        let processor = &mut self.processors[me];
+        if processor.polled.replace(processor.counted) != Some(processor.counted) {
+            processor.lulls.begin(now);
+        }
         if searching::may_search(self.idle.searching, self.idle.awake()) {
             self.idle.searching += 1;
             self.begin_search(me, now);
@@ -40,7 +44,12 @@ impl<L: Load> Machine<L> {
     }
 
     pub(crate) fn begin_search(&mut self, me: usize, now: u64) {
-        self.processors[me].search_start = now;
+        let processor = &mut self.processors[me];
+        let is_seen = std::mem::take(&mut processor.is_to_search);
+        let are_long = !is_seen && processor.lulls.are_long(now);
+        let sleeps_at_once = processor.serves || are_long;
+        processor.patience = searching::search_for(false, sleeps_at_once);
+        processor.search_start = now;
         self.schedule(me, now, Step::Search);
     }
 
@@ -60,6 +69,7 @@ impl<L: Load> Machine<L> {
     pub(crate) fn last_look(&mut self, me: usize, now: u64) {
         let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == me) else {
             // Woken meanwhile, and counted as a searcher.
+            self.processors[me].lulls.interrupt(now);
             self.begin_search(me, now);
             return;
         };
@@ -70,8 +80,10 @@ impl<L: Load> Machine<L> {
         // A watch that has slept also looks for tasks for which a processor would not stay awake.
         let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
         if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
+            self.processors[me].is_to_search = !work && self.processors[me].slept > 0;
             self.take_off(position, now);
             self.processors[me].clock = now;
+            self.processors[me].lulls.end(now);
             self.schedule(me, now, Step::EndBatch);
             return;
         }

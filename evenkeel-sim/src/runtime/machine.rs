@@ -14,6 +14,7 @@ use super::task::{Place, Task};
 use super::{Arrival, Seat, Setup};
 use crate::events::Events;
 use evenkeel_policy::helping::{Help, Looks};
+use evenkeel_policy::searching::Lulls;
 use evenkeel_policy::together::Mark;
 use evenkeel_policy::{Look, batch, helping, relieving, waking};
 use std::cmp::Reverse;
@@ -119,8 +120,15 @@ pub(crate) struct Processor {
     /// The coarse clock.
     pub(crate) clock: u64,
     pub(crate) search_start: u64,
+    /// For how long it searches.
+    pub(crate) patience: u64,
     /// When it has run out of work or, if it has slept since, woken up.
     pub(crate) out_since: u64,
+    /// How long it has been without work each time, and its polls when that last began.
+    pub(crate) lulls: Lulls,
+    pub(crate) polled: Option<u64>,
+    /// Whether it has seen tasks, as the watch, that it may take after a while of searching.
+    pub(crate) is_to_search: bool,
     /// The last bounded sleep.
     pub(crate) slept: u64,
     pub(crate) step: Step,
@@ -187,7 +195,11 @@ impl Processor {
             wait: 0,
             clock: 0,
             search_start: 0,
+            patience: 0,
             out_since: 0,
+            lulls: Lulls::default(),
+            polled: None,
+            is_to_search: false,
             slept: 0,
             step: if is_relief { Step::Rest } else { Step::EndBatch },
             generation: 0,

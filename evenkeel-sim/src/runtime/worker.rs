@@ -34,6 +34,7 @@ impl<L: Load> Machine<L> {
             }
             Step::Wake => {
                 self.processors[me].out_since = now;
+                self.processors[me].lulls.interrupt(now);
                 self.begin_search(me, now);
             }
             Step::Relieve => self.relieve(me, now),
@@ -338,9 +339,8 @@ impl<L: Load> Machine<L> {
             return;
         }
         let processor = &self.processors[me];
-        let patience = searching::search_for(false, processor.serves);
         let (searched, idle) = (now - processor.search_start, now - processor.out_since);
-        let waited = searching::waited(patience, searched, idle);
+        let waited = searching::waited(processor.patience, searched, idle);
         let count = self.processors[me].others.len();
         let near = self.processors[me].near;
         let mut time = now;
@@ -373,8 +373,7 @@ impl<L: Load> Machine<L> {
     }
 
     fn next_round(&mut self, me: usize, now: u64) {
-        let patience = searching::search_for(false, self.processors[me].serves);
-        if now - self.processors[me].search_start >= patience {
+        if now - self.processors[me].search_start >= self.processors[me].patience {
             self.idle.searching -= 1;
             self.announce(me, now);
         } else {
@@ -411,6 +410,8 @@ impl<L: Load> Machine<L> {
     /// Ends a search that has found work.
     fn found(&mut self, me: usize, now: u64) {
         self.idle.searching -= 1;
+        self.processors[me].lulls.end(now);
+        self.processors[me].polled = None;
         let mut price = 0;
         if self.idle.searching == 0 {
             let more = waking::after_search(&self.processors[me].look(now, 0))

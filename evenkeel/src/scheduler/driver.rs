@@ -69,6 +69,8 @@ impl Driver<'_> {
     fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
         let context = self.0.context;
         let result = context.while_main(poll);
+        // What comes after it is another lull.
+        self.0.out_after = u64::MAX;
         let has_yielded = self.0.leave.is_some_and(|leave| (leave.is_due)());
         let ready = if has_yielded { context.ready() as u64 } else { 0 };
         self.0.behind = context.counters().polls.get() + ready;

@@ -21,7 +21,8 @@ impl Worker<'_> {
         let polls = self.context.counters().polls.get();
         if std::mem::replace(&mut self.out_after, polls) != polls {
             self.out_since = now;
-        } else if !self.has_sockets() {
+            self.lulls.begin(now);
+        } else {
             // It stays awake for work that another thread has in hand, and that thread may wait for
             // this core.
             thread::yield_now();
@@ -32,8 +33,8 @@ impl Worker<'_> {
             return true;
         }
         let workers = self.shared.workers;
-        let is_worth_it =
-            searching::search_for(visited, self.has_sockets()) > 0 || self.is_any_elsewhere();
+        let mut patience = self.patience(visited);
+        let is_worth_it = patience > 0 || self.is_any_elsewhere();
         if self.has_any() {
             // What was looked at for others has woken tasks of this worker, or spawned jobs here.
             // The worker must not sleep beside them, nor run a stolen job on top of them.
@@ -47,11 +48,11 @@ impl Worker<'_> {
         loop {
             if searching {
                 self.context.counters().searches.add(1);
-                let patience = searching::search_for(visited, self.has_sockets());
                 let found = self.search(patience);
                 let last = self.shared.idle.end_search();
                 if found {
                     self.out_after = u64::MAX;
+                    self.lulls.end(self.context.now.get());
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
                     if self.context.seat.may_be_robbed() {
                         // After one idle worker another may follow, and steal from here.
@@ -67,13 +68,24 @@ impl Worker<'_> {
                 Wakened::Work => {
                     // The batch begins at the end of the sleep.
                     let now = self.context.now.get();
+                    self.lulls.end(now);
                     self.context.switch(Doing::Running(Distance::Same), now);
                     return true;
                 }
-                Wakened::Searcher => searching = true,
+                Wakened::Searcher => {
+                    self.lulls.interrupt(self.context.now.get());
+                    (searching, patience) = (true, self.patience(visited));
+                }
                 Wakened::Over => return false,
             }
         }
+    }
+
+    /// Returns for how long the worker searches, now that it has run out of work or woken up.
+    fn patience(&mut self, visited: bool) -> u64 {
+        let is_seen = std::mem::take(&mut self.is_to_search);
+        let are_long = !is_seen && self.lulls.are_long(self.context.now.get());
+        searching::search_for(visited, self.has_sockets() || are_long)
     }
 
     /// Returns whether a search of a single round may find anything: only then does the worker
@@ -151,8 +163,8 @@ impl Worker<'_> {
                 return true;
             }
             if last || searched >= patience || self.must_stop_searching() {
-                // A worker with sockets makes a single round, and so would not find out whether
-                // other threads want its core. That decides how soon it takes such tasks again.
+                // A worker that makes a single round would not find out whether other threads want
+                // its core. That decides how soon it takes such tasks again.
                 if std::mem::take(&mut self.has_taken_served) && patience == 0 {
                     self.context.give_way(clock::now());
                 }

@@ -126,7 +126,8 @@ impl Worker<'_> {
             if watch.is_some() {
                 self.context.counters().watches.add(1);
                 is_left = self.is_to_fire_for_others(now) || self.is_to_look_for_others(now);
-                if is_left || self.any_other(waking::after_watch) || self.any_jobs() {
+                self.is_to_search = self.any_other(waking::after_watch);
+                if is_left || self.is_to_search || self.any_jobs() {
                     break Wakened::Work;
                 }
             }

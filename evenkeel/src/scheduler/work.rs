@@ -120,6 +120,7 @@ impl<'a> Worker<'a> {
     #[cold]
     pub(super) fn run_errands(&mut self) {
         let _away = Away::begin(self.context);
+        self.out_after = u64::MAX;
         let end = self.context.now.get().saturating_add(batch::BATCH);
         loop {
             self.offer_to_idle();
@@ -162,6 +163,7 @@ impl<'a> Worker<'a> {
     /// is held across the scope.
     #[cold]
     pub(super) fn drain_jobs(&mut self) {
+        self.out_after = u64::MAX;
         let end = clock::now().saturating_add(batch::BATCH);
         job::run_above_while(self.context, Level::FLOOR, || {
             self.context.forks.has_scoped() || clock::now() < end

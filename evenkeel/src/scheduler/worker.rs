@@ -14,6 +14,7 @@ use crate::deque::Level;
 use crate::policy::helping::Looks;
 use crate::policy::locality::Restraint;
 use crate::policy::random::Random;
+use crate::policy::searching::Lulls;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use std::sync::Arc;
@@ -80,9 +81,13 @@ pub(super) struct Worker<'a> {
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
     /// When it has run out of work or, if it has slept since, woken up; and the count of its polls
-    /// then, or `u64::MAX` if a search has found it work since.
+    /// then, or `u64::MAX` if it has run anything else since, or a search has found it work.
     pub(super) out_since: u64,
     pub(super) out_after: u64,
+    /// How long it has been without work each time.
+    pub(super) lulls: Lulls,
+    /// Whether it has seen tasks, as the watch, that it may take after a while of searching.
+    pub(super) is_to_search: bool,
     /// Whether it has taken tasks that sockets wake since it last ran out of work.
     pub(super) has_taken_served: bool,
     /// How often its sockets are ready.
@@ -119,6 +124,8 @@ impl<'a> Worker<'a> {
             has_looked_around: false,
             out_since: 0,
             out_after: u64::MAX,
+            lulls: Lulls::default(),
+            is_to_search: false,
             has_taken_served: false,
             catches: Catches::default(),
             aborted: false,
