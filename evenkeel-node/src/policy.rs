@@ -24,7 +24,7 @@ pub struct Packing {
     pub frame: usize,
     /// The wait of its oldest message after which a buffer leaves, at the next look: at every
     /// [`LOOK`]th message, or by the host, which sleeps for up to [`LONGEST_WAIT`]. A host that
-    /// [keeps](keeps) messages also goes by it.
+    /// [keeps] messages also goes by it.
     pub cap: Duration,
     /// The longest message, in bytes. Messages between the nodes themselves take up to 555: a node
     /// does not start with less.
