@@ -916,6 +916,37 @@ fn timers_fire_while_all_workers_are_inside_fork_join() {
     }
 }
 
+/// The worker that has armed a timer goes away before the timer is due, while the others sleep and
+/// nothing else happens.
+#[test]
+fn timers_of_a_worker_that_is_away_are_fired_by_one_that_sleeps() {
+    let _watchdog = watchdog();
+    for workers in [2, 4] {
+        let runtime = runtime(workers);
+        let ways: [fn(&Runtime, mpsc::Receiver<()>); 2] = [
+            |runtime, receiver| runtime.install(move || receiver.recv().unwrap()),
+            |runtime, receiver| {
+                let blocks = move || receiver.recv().unwrap();
+                let task = runtime.spawn(async { evenkeel::block_in_place(blocks) });
+                evenkeel::block_on(task).unwrap();
+            },
+        ];
+        for way in ways {
+            for _ in 0..3 {
+                let (sender, receiver) = mpsc::channel();
+                drop(runtime.spawn(async move {
+                    sleep(60 * MS).await;
+                    sender.send(()).unwrap();
+                }));
+                // No sleeper makes rounds any more.
+                thread::sleep(30 * MS);
+                until(|| all_asleep(&runtime));
+                way(&runtime, receiver);
+            }
+        }
+    }
+}
+
 #[test]
 fn an_outside_timer_fires_while_the_only_worker_computes() {
     let _watchdog = watchdog();

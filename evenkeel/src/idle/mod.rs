@@ -46,14 +46,17 @@
 //! they went away.
 //!
 //! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
-//! at its next switch. If its present poll lasts, the watch finds the task: while any processor is
-//! awake, the watch looks at the heads' ages at least every
+//! at its next switch. If its present poll lasts, the watch finds the task: while it makes rounds,
+//! it looks at the heads' ages at least every
 //! [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH). When all are asleep, and none
-//! has been awake since its last round, the watch sleeps without a bound. A pusher that finds
-//! `armed` false unparks the watch to begin its rounds. An idle runtime does not wake at all, but
-//! for one with a worker that has settled, which counts as awake. `armed` says that the sleeper at
-//! the bottom has a bounded sleep or an unpark on its way. It changes under the stack's lock alone,
-//! and the thread that takes an armed watch off the stack unparks the next one.
+//! has been awake since its last round, the watch sleeps without a bound; a wake-up of another
+//! sleeper does not change that. So each thread that leaves something to be found later arms it: a
+//! pusher, a sender beside a searcher, a worker that goes away with timers, a sleeper beside work
+//! that it leaves to a searcher. If it finds `armed` false, it unparks the watch to begin its
+//! rounds. An idle runtime does not wake at all, but for one with a worker that has settled, which
+//! counts as awake. `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on
+//! its way. It changes under the stack's lock alone, and the thread that takes an armed watch off
+//! the stack unparks the next one.
 //!
 //! # When all workers compute
 //! `word` also counts the workers that are [*away*](absence): inside fork-join, blocking in place,

@@ -10,6 +10,7 @@ use crate::processor::context::Context;
 use crate::processor::entered;
 use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
+use crate::timers::NEVER;
 
 /// Counts a worker as away for as long as it lives. A worker has one at a time.
 #[derive(Debug)]
@@ -48,14 +49,17 @@ pub(super) fn send_another(shared: &Shared, counts: Counts) {
 }
 
 /// Follows the step by which the worker of `processor` was counted as away or stuck, which made
-/// these `counts`: has a sleeper or the relief come for its tasks and its due timers and, if it was
-/// the last, the relief for all that is left, now or later.
+/// these `counts`: has a sleeper or the relief come for its tasks and its due timers, the watch for
+/// its later timers and, if it was the last, the relief for all that is left, now or later.
 pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Counts, now: u64) {
     let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     if has_work(processor) || now >= processor.timers.next() {
         send_another(shared, counts);
     } else if counts.all_away && shared.processors.iter().any(has_work) {
         shared.call_relief();
+    } else if counts.sleeping > 0 && processor.timers.next() != NEVER {
+        // The watch may have come to rest, and this worker fires its timers no more.
+        shared.arm();
     }
     if counts.all_away {
         timing::call_in_time(shared);

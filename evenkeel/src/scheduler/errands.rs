@@ -10,12 +10,12 @@
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before
 //! the errand has run. The sender leaves the errand, makes a full fence, and wakes a sleeper unless
-//! there is a searcher. With the sleeper's announcement and last look, and the searcher's end of
-//! search, that is the pattern of [`idle`](crate::idle). If no worker sleeps and the
-//! [lookout](super::lookout) rests, the sender asks it, as a pusher of a task does: it calls a
-//! spare once all workers are stuck. An enlisted worker parks for a bounded time, and enlists
-//! itself before it looks. A sender that finds it in the list, under the lock of the list, unparks
-//! it.
+//! there is a searcher; then it arms the watch, as a caller's waker may block the searcher. With
+//! the sleeper's announcement and last look, and the searcher's end of search, that is the pattern
+//! of [`idle`](crate::idle). If no worker sleeps and the [lookout](super::lookout) rests, the
+//! sender asks it, as a pusher of a task does: it calls a spare once all workers are stuck. An
+//! enlisted worker parks for a bounded time, and enlists itself before it looks. A sender that
+//! finds it in the list, under the lock of the list, unparks it.
 //!
 //! # Rejected
 //! A task for each errand, in the inbox of a processor: one more allocation and task state, and a
@@ -45,6 +45,9 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
         } else {
             shared.offer_to_spare();
         }
+    } else if counts.sleeping > 0 {
+        // A caller's waker may block the searcher: then the watch finds the errand.
+        shared.arm();
     }
     // All workers may be stuck in polls, or about to be.
     shared.watch_if_unwatched();

@@ -100,9 +100,9 @@ pub(crate) fn announce(shared: &Shared, target: usize) {
     } else if counts.sleeping > 0 && !shared.idle.wake(target) {
         if away {
             shared.wake_one();
-        } else {
-            // The target is awake; if it is stuck, the watch finds the tasks.
-            shared.arm();
         }
+        // If the target is stuck, or stays away, the watch finds the tasks once they are stranded:
+        // a thread that comes at once leaves them.
+        shared.arm();
     }
 }

@@ -31,6 +31,8 @@
 //!   worker keeps tasks.
 //! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
 //!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
+//! - *Timers*: if timers of a worker that is stuck or away are overdue, it wakes a sleeper, or calls
+//!   the relief, at each round.
 //! - *Sockets*: as long as a worker that is stuck or away has [sockets](crate::readiness), the
 //!   lookout makes rounds. At each, if the worker has not looked at them for a while, it wakes a
 //!   sleeper, or calls the relief, which look. A worker that has sockets, and wakes, asks the
@@ -241,6 +243,10 @@ impl Lookout {
         if processor.absence.is_away() {
             round.is_quiet &= settle_for(shared, processor, round.now);
             round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
+            if round.now >= processor.timers.next() {
+                round.is_quiet = false;
+                away::send_another(shared, shared.idle.counts());
+            }
             if processor.absence.is_stuck() && !is_inside(processor) {
                 // A waker blocks it. Its tasks have to be looked at for as long.
                 round.is_quiet = false;

@@ -33,8 +33,11 @@ impl Worker<'_> {
             return true;
         }
         let workers = self.shared.workers;
+        // What the watch has seen, a worker with sockets takes by a round for each watch: tasks that
+        // travel are stranded only after several looks.
+        let is_seen = self.is_to_search;
         let mut patience = self.patience(visited);
-        let is_worth_it = patience > 0 || self.is_any_elsewhere();
+        let is_worth_it = patience > 0 || is_seen || self.is_any_elsewhere();
         if self.has_any() {
             // What was looked at for others has woken tasks of this worker, or spawned jobs here.
             // The worker must not sleep beside them, nor run a stolen job on top of them.
@@ -304,9 +307,10 @@ impl Worker<'_> {
     /// Wakes the next sleeper if there is more work. The caller was the last searcher, and has
     /// found some.
     fn wake_next(&self) {
-        // If the caller has found nothing else, it takes an errand itself.
-        let own = usize::from(self.context.ready() == 0 && self.stolen.is_none());
         let processor = self.context.seat.processor();
+        // If the caller has found nothing else, it takes an errand itself.
+        let is_free = !self.has_any() && self.stolen.is_none() && processor.parts.is_empty();
+        let own = usize::from(is_free);
         let look = processor.look_at_backlog(self.context.ready(), self.context.now.get());
         let more = waking::after_search(&look)
             || self.shared.errands.waiting() > own

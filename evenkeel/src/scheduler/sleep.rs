@@ -183,12 +183,15 @@ impl Worker<'_> {
         if let Some(reason) = self.look_home() {
             return Some(reason);
         }
-        // A searcher takes the same look before it sleeps, so there is no need to compete with it.
-        if self.shared.idle.counts().searching == 0
-            && (self.any_other(waking::before_sleep) || self.any_jobs())
-        {
+        if !self.any_other(waking::before_sleep) && !self.any_jobs() {
+            return None;
+        }
+        if self.shared.idle.counts().searching == 0 {
             return Some(Wakened::Work);
         }
+        // A searcher takes the same look before it sleeps, so there is no need to compete with it.
+        // But a caller's waker may block it: then the watch finds what lies there.
+        self.shared.arm();
         None
     }
 

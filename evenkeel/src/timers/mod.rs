@@ -40,8 +40,9 @@
 //!
 //! # Why no timer is lost
 //! - *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher,
-//!   a helper, or the watch, which sleeps for a bounded time while any worker is awake. Either a
-//!   worker sleeps, and one sleeper is the watch, or no worker sleeps, and all look round.
+//!   a helper, or the watch. Either a worker sleeps, and one sleeper is the watch, which an armer
+//!   and an owner that goes away have begin its rounds; or no worker sleeps, and all look round.
+//!   For an owner that stays away the lookout looks too, after its rest.
 //! - *Owner asleep*: its look and the arming are both under the lock. If its look comes second, it
 //!   sees the deadline. If its look comes first, its announcement happens before the arming, so the
 //!   armer sees the announcement and unparks the owner.
