@@ -3,7 +3,7 @@
 use super::place::no_runtime;
 use crate::budget;
 use crate::processor::current;
-use crate::task::spawn_blocking;
+use crate::task::{AbortHandle, spawn_blocking};
 use std::future::Future;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -139,14 +139,25 @@ async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<Socket
             "a deterministic run looks up no names, which resolve to what is not its own: give addresses",
         ));
     }
-    spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await?
+    /// A look-up that has not begun when its caller gives up is not made: others would wait for it.
+    struct Ends(AbortHandle);
+
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            self.0.abort();
+        }
+    }
+
+    let found = spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect));
+    let _ends = Ends(found.abort_handle());
+    found.await?
 }
 
 /// Looks up the addresses of a host.
 ///
 /// # Cancel safety
 /// A call that is dropped has changed nothing. The system goes on with a look-up that it has begun,
-/// on a thread of [`spawn_blocking`].
+/// on a thread of [`spawn_blocking`]; one that waits for a thread is not made.
 ///
 /// # Errors
 /// Those of [`Addresses::resolve`].

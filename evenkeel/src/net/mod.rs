@@ -11,12 +11,12 @@
 //!
 //! # Errors
 //! A socket belongs to a runtime from its first wait on: to that of the task that waits, or the
-//! thread's current one. It stays with that one, also when tasks of another runtime use it:
-//! `into_std` takes it out. An operation that has to wait outside of any runtime fails with an
-//! error that says so, and so does one of a socket whose runtime is over, or in a
-//! [deterministic](crate::deterministic) run. A runtime that is aborted is over once the blocking
-//! closures that are under way have returned: one that waits for a socket in `block_on` keeps its
-//! runtime, and gets no error.
+//! thread's current one. It stays with that one, also when tasks of another runtime use it: if it
+//! is a current-thread runtime, they wait until a thread drives it. `into_std` takes it out. An
+//! operation that has to wait outside of any runtime fails with an error that says so, and so does
+//! one of a socket whose runtime is over, or in a [deterministic](crate::deterministic) run. A
+//! runtime that is aborted is over once the blocking closures that are under way have returned: one
+//! that waits for a socket in `block_on` keeps its runtime, and gets no error.
 //!
 //! # Cost
 //! An operation that need not wait costs its system call, a unit of the [budget](crate::budget),
@@ -88,6 +88,7 @@ mod async_fd;
 mod halves;
 mod interest;
 mod io;
+mod linger;
 mod listener;
 mod operations;
 mod place;

@@ -8,6 +8,7 @@ use crate::processor::context::Context;
 use crate::processor::current;
 use crate::processor::entered;
 use crate::processor::shared::{Phase, Shared};
+use crate::readiness::source::Direction;
 use crate::readiness::{Registration, Set};
 use rustix::io::Errno;
 use std::io::{Error, Result};
@@ -35,9 +36,10 @@ impl Place {
         }
     }
 
-    /// Enters the socket into the set of this worker, or of another worker of the thread's runtime.
+    /// Enters the socket into the set of this worker, or of another worker of the thread's runtime,
+    /// for an operation in this direction that has to wait.
     #[cold]
-    pub(super) fn register(&self, socket: BorrowedFd<'_>) -> Result<()> {
+    pub(super) fn register(&self, socket: BorrowedFd<'_>, direction: Direction) -> Result<()> {
         let fd = socket.as_raw_fd();
         let shared = current::shared().ok_or_else(no_runtime)?;
         if shared.hooks.deterministic {
@@ -56,7 +58,7 @@ impl Place {
             if self.get().is_some() {
                 return Ok(());
             }
-            let registration = Registration::enter(set, at, socket).map_err(refused)?;
+            let registration = Registration::enter(set, at, socket, direction).map_err(refused)?;
             self.0.set(registration).expect("one operation at a time registers");
         }
         if here != Some(at) {

@@ -1,5 +1,6 @@
 //! A TCP socket before it connects or listens.
 
+use super::linger::set_linger;
 use super::listener::TcpListener;
 use super::stream::TcpStream;
 use crate::budget;
@@ -171,9 +172,10 @@ options! {
     set_reuseport, reuseport: bool => Socket::set_reuse_port, Socket::reuse_port;
     "whether small pieces are sent at once (`TCP_NODELAY`)",
     set_nodelay, nodelay: bool => Socket::set_tcp_nodelay, Socket::tcp_nodelay;
-    "how long a close waits for what was written, if it does; zero resets the connection \
-    (`SO_LINGER`). The drop closes, and blocks its thread for up to that time",
-    set_linger, linger: Option<Duration> => Socket::set_linger, Socket::linger;
+    "how long a close waits for what was written, if it does, in seconds, to which a part of one \
+    is rounded up; zero resets the connection (`SO_LINGER`). The drop closes, and blocks its \
+    thread for up to that time",
+    set_linger, linger: Option<Duration> => set_linger, Socket::linger;
     "the size of the system's buffer for what is sent, in bytes (`SO_SNDBUF`). Linux doubles what \
     is set",
     set_send_buffer_size, send_buffer_size: u32 => set_send_buffer, send_buffer;

@@ -3,6 +3,7 @@
 use super::addresses::{Addresses, first};
 use super::interest::Interest;
 use super::io::{Done, Io};
+use super::linger::set_linger;
 use super::operations::{
     self, callers_operations, read_operations, socket_traits, stream_operations, write_operations,
 };
@@ -163,7 +164,8 @@ impl TcpStream {
         SockRef::from(self).linger()
     }
 
-    /// Sets how long a close waits for what was written; zero resets the connection.
+    /// Sets how long a close waits for what was written, in seconds, to which a part of one is
+    /// rounded up; zero resets the connection.
     ///
     /// The drop of the stream closes it, and blocks its thread for up to that time: drop it on a
     /// thread for [blocking](crate::spawn_blocking) closures unless the time is zero.
@@ -171,7 +173,7 @@ impl TcpStream {
     /// # Errors
     /// The system's.
     pub fn set_linger(&self, linger: Option<Duration>) -> Result<()> {
-        SockRef::from(self).set_linger(linger)
+        set_linger(&SockRef::from(self), linger)
     }
 
     /// Has the drop of the stream reset the connection, and discard what was not sent yet: a

@@ -77,7 +77,7 @@ impl UnixStream {
     /// A connection that was not returned is closed.
     ///
     /// # Errors
-    /// The system's: nothing listens there, or its backlog is full; and
+    /// The system's: nothing listens there, or its backlog is full (`WouldBlock`); and
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a path with a zero byte inside it. An
     /// abstract name may have some.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self> {

@@ -18,7 +18,7 @@
 #![cfg_attr(loom, allow(dead_code, reason = "sockets, which use the rest, are in no model"))]
 
 use super::set::Set;
-use super::source::Source;
+use super::source::{Direction, Source};
 use super::system::Socket;
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{Mutex, lock};
@@ -40,9 +40,15 @@ struct Place {
 }
 
 impl Registration {
-    /// Enters a socket into the set of processor `home`.
-    pub(crate) fn enter(set: &Arc<Set>, home: usize, socket: Socket<'_>) -> io::Result<Self> {
-        let source = Arc::new(Source::default());
+    /// Enters a socket into the set of processor `home`, for an operation in this direction that
+    /// would block.
+    pub(crate) fn enter(
+        set: &Arc<Set>,
+        home: usize,
+        socket: Socket<'_>,
+        direction: Direction,
+    ) -> io::Result<Self> {
+        let source = Arc::new(Source::for_operation(direction));
         source.stay.begin(home);
         let (number, woken) = set.enter(&source, socket)?;
         woken.wake();

@@ -230,6 +230,17 @@ impl Waiters {
 }
 
 impl Source {
+    /// Creates the source of a socket on which an operation in this direction would block. Before
+    /// the first look nothing is known of the other direction. A socket from which there is nothing
+    /// to read counts as ready to be written, which it is as a rule; a try in vain says if not.
+    pub(super) fn for_operation(direction: Direction) -> Self {
+        let word = match direction {
+            Direction::Read => WRITE,
+            Direction::Write => 0,
+        };
+        Self { word: AtomicU64::new(word), ..Self::default() }
+    }
+
     /// Notes what is ready at `now`, and moves the wakers that wait for it to `woken`.
     pub(super) fn note(&self, ready: u64, now: u64, woken: &mut Woken) {
         let noted = Direction::BOTH.map(|way| (way, ready & (way.bits() | OVER) != 0));

@@ -31,8 +31,8 @@
 //!   worker keeps tasks.
 //! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
 //!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
-//! - *Timers*: if timers of a worker that is stuck or away are overdue, it wakes a sleeper, or calls
-//!   the relief, at each round.
+//! - *Timers*: if timers of a worker that is stuck or away are overdue, it wakes a sleeper at each
+//!   round, or calls the relief.
 //! - *Sockets*: as long as a worker that is stuck or away has [sockets](crate::readiness), the
 //!   lookout makes rounds. At each, if the worker has not looked at them for a while, it wakes a
 //!   sleeper, or calls the relief, which look. A worker that has sockets, and wakes, asks the

@@ -33,8 +33,8 @@ impl Worker<'_> {
             return true;
         }
         let workers = self.shared.workers;
-        // What the watch has seen, a worker with sockets takes by a round for each watch: tasks that
-        // travel are stranded only after several looks.
+        // What the watch has seen, a worker with sockets takes by a round for each watch: tasks
+        // that travel are stranded only after several looks.
         let is_seen = self.is_to_search;
         let mut patience = self.patience(visited);
         let is_worth_it = patience > 0 || is_seen || self.is_any_elsewhere();

@@ -126,14 +126,15 @@ fn a_socket_whose_runtime_is_over_says_so() {
 
 #[test]
 fn a_runtime_ends_although_tasks_wait_for_sockets() {
-    on_workers(|runtime| {
+    for how in [evenkeel::Shutdown::Abort, evenkeel::Shutdown::Deadline(Duration::from_millis(1))] {
+        let runtime = Builder::new().workers(2).build().unwrap();
         let (one, other) = runtime.block_on(pair()).unwrap();
         let waits = runtime.spawn(async move { one.read(&mut [0; 1]).await });
         std::thread::sleep(Duration::from_millis(2));
-        waits.abort();
-        assert!(block_on(waits).is_err());
+        runtime.shutdown(how);
+        assert!(block_on(waits).unwrap_err().is_cancelled());
         drop(other);
-    });
+    }
 }
 
 #[test]

@@ -228,6 +228,11 @@ fn a_socket_keeps_its_options_when_it_connects_and_listens() {
             let resets = TcpSocket::new_v4().unwrap();
             resets.set_zero_linger().unwrap();
             assert_eq!(resets.linger().unwrap(), Some(Duration::ZERO));
+            let [one, most] = [1, i32::MAX as u64].map(Duration::from_secs);
+            for (set, linger) in [(one / 1_000, one), (one, one), (Duration::MAX, most)] {
+                resets.set_linger(Some(set)).unwrap();
+                assert_eq!(resets.linger().unwrap(), Some(linger));
+            }
             assert!(socket.send_buffer_size().unwrap() >= 32_768);
             assert!(socket.recv_buffer_size().unwrap() >= 16_384);
             socket.bind(local).unwrap();

@@ -4,6 +4,7 @@ use super::{must_wait, on_workers, pair};
 use evenkeel::net::{AsyncFd, Interest, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 use evenkeel::time::{Duration, sleep};
 use evenkeel::{block_on, spawn, yield_now};
+use futures::poll;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Result, Write};
@@ -139,6 +140,24 @@ fn unix_streams_and_datagrams_go_both_ways() {
             assert_eq!(receiver.await.unwrap(), 5);
         });
         std::fs::remove_dir_all(&folder).unwrap();
+    });
+}
+
+/// The wait of a reader says nothing about room.
+#[test]
+fn a_datagram_is_sent_at_once_beside_a_reader_that_has_begun_to_wait() {
+    on_workers(|runtime| {
+        let sends = runtime.spawn(async {
+            let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0"));
+            let (one, other) = (one.await.unwrap(), other.await.unwrap());
+            one.connect(other.local_addr().unwrap()).await.unwrap();
+            assert_eq!(one.try_send(b"before").unwrap(), 6);
+            let mut buffer = [0; 8];
+            let mut waits = pin!(one.recv(&mut buffer));
+            assert!(poll!(waits.as_mut()).is_pending());
+            assert_eq!(one.try_send(b"beside").unwrap(), 6);
+        });
+        block_on(sends).unwrap();
     });
 }
 
