@@ -921,8 +921,9 @@ fn timers_fire_while_all_workers_are_inside_fork_join() {
 #[test]
 fn timers_of_a_worker_that_is_away_are_fired_by_one_that_sleeps() {
     let _watchdog = watchdog();
-    for workers in [2, 4] {
-        let runtime = runtime(workers);
+    for (workers, reliefs) in [(2, 4), (4, 4), (2, 0), (4, 0)] {
+        // Without reliefs there is no lookout either.
+        let runtime = Builder::new().workers(workers).reliefs(reliefs).build().unwrap();
         let ways: [fn(&Runtime, mpsc::Receiver<()>); 2] = [
             |runtime, receiver| runtime.install(move || receiver.recv().unwrap()),
             |runtime, receiver| {

@@ -53,10 +53,10 @@
 //! sleeper does not change that. So each thread that leaves something to be found later arms it: a
 //! pusher, a sender beside a searcher, a worker that goes away with timers, a sleeper beside work
 //! that it leaves to a searcher. If it finds `armed` false, it unparks the watch to begin its
-//! rounds. An idle runtime does not wake at all, but for one with a worker that has settled, which
-//! counts as awake. `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on
-//! its way. It changes under the stack's lock alone, and the thread that takes an armed watch off
-//! the stack unparks the next one.
+//! rounds. An idle runtime does not wake at all, but for one with a worker that has settled, or is
+//! away with a timer, which counts as awake. `armed` says that the sleeper at the bottom has a
+//! bounded sleep or an unpark on its way. It changes under the stack's lock alone, and the thread
+//! that takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
 //! `word` also counts the workers that are [*away*](absence): inside fork-join, blocking in place,

@@ -200,7 +200,7 @@ fn a_sleeper_in_its_set_is_called() {
         let idle = Arc::new(Idle::new(1, 0));
         let pipe = Pipe::new();
         let set = idle.set(0).open().unwrap();
-        let _registration = Registration::enter(set, 0, &pipe, Direction::Read).unwrap();
+        let _registration = Registration::enter(set, 0, &pipe, None).unwrap();
         let queue = Arc::new(AtomicUsize::new(0));
         let pushed = queue.clone();
         let sleeper = sleeper(&idle, move || pushed.load(Ordering::Relaxed) == 1);
@@ -219,7 +219,7 @@ fn a_sleeper_in_its_set_is_called_beside_another_looker() {
         let idle = Arc::new(Idle::new(1, 0));
         let pipe = Pipe::new();
         let set = idle.set(0).open().unwrap();
-        let _registration = Registration::enter(set, 0, &pipe, Direction::Read).unwrap();
+        let _registration = Registration::enter(set, 0, &pipe, None).unwrap();
         let queue = Arc::new(AtomicUsize::new(0));
         let pushed = queue.clone();
         let sleeper = {
@@ -253,7 +253,7 @@ fn a_sleeper_without_a_set_goes_into_that_of_its_first_socket() {
         let woken = waker.clone();
         let sleeper = sleeper(&idle, move || woken.0.load(Ordering::Relaxed) == 1);
         let pipe = Pipe::new();
-        let registration = Registration::enter(set, 0, &pipe, Direction::Read).unwrap();
+        let registration = Registration::enter(set, 0, &pipe, None).unwrap();
         idle.unpark(0);
         let waker: Waker = waker.into();
         assert!(registration.source().poll(&waker, Direction::Read).is_pending());

@@ -99,7 +99,7 @@ impl<T: AsFd> Io<T> {
     /// Waits until an operation in this direction may go on.
     pub(super) async fn wait(&self, direction: Direction) -> Result<()> {
         if self.place.get().is_none() {
-            self.place.register(self.socket().as_fd(), direction)?;
+            self.place.register(self.socket().as_fd(), None)?;
         }
         self.operate(direction, |_| Ok(Done::new(()))).await
     }
@@ -108,7 +108,7 @@ impl<T: AsFd> Io<T> {
     /// the last one is woken.
     pub(super) fn poll_wait(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<Result<()>> {
         if self.place.get().is_none() {
-            self.place.register(self.socket().as_fd(), direction)?;
+            self.place.register(self.socket().as_fd(), None)?;
         }
         self.poll(cx, direction, |_| Ok(Done::new(())))
     }
@@ -147,7 +147,7 @@ impl<T: AsFd> Io<T> {
             match operation() {
                 Ok(done) => return Poll::Ready(Ok(done.result)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.place.register(self.socket().as_fd(), direction)?
+                    self.place.register(self.socket().as_fd(), Some(direction))?
                 }
                 Err(error) => return Poll::Ready(Err(error)),
             }

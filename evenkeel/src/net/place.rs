@@ -36,10 +36,14 @@ impl Place {
         }
     }
 
-    /// Enters the socket into the set of this worker, or of another worker of the thread's runtime,
-    /// for an operation in this direction that has to wait.
+    /// Enters the socket into the set of this worker, or of another worker of the thread's runtime.
+    /// The system has refused an operation in the direction `refused`, if there is one.
     #[cold]
-    pub(super) fn register(&self, socket: BorrowedFd<'_>, direction: Direction) -> Result<()> {
+    pub(super) fn register(
+        &self,
+        socket: BorrowedFd<'_>,
+        refused: Option<Direction>,
+    ) -> Result<()> {
         let fd = socket.as_raw_fd();
         let shared = current::shared().ok_or_else(no_runtime)?;
         if shared.hooks.deterministic {
@@ -58,7 +62,8 @@ impl Place {
             if self.get().is_some() {
                 return Ok(());
             }
-            let registration = Registration::enter(set, at, socket, direction).map_err(refused)?;
+            let registration =
+                Registration::enter(set, at, socket, refused).map_err(not_entered)?;
             self.0.set(registration).expect("one operation at a time registers");
         }
         if here != Some(at) {
@@ -150,7 +155,7 @@ fn gatherer(here: &Context) -> Option<usize> {
 }
 
 /// Says what to do about a descriptor that the system takes into no set.
-fn refused(error: Error) -> Error {
+fn not_entered(error: Error) -> Error {
     let words = match Errno::from_io_error(&error) {
         Some(Errno::PERM) => {
             "the system tells nothing of such a descriptor, as that of a file on a disk, which is always ready: use fs"

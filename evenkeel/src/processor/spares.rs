@@ -157,9 +157,10 @@ impl Spares {
         self.waiting.load(Ordering::Relaxed) > self.called.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a spare stays: there are at least as many waiters as called spares.
-    pub(crate) fn stays(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
+    /// Returns whether a spare stays: there are at least as many waiters as called spares, or as
+    /// many workers that are `away`.
+    pub(crate) fn stays(&self, away: usize) -> bool {
+        self.waiting.load(Ordering::Relaxed).max(away) >= self.called.load(Ordering::Relaxed)
     }
 
     /// Counts a call, if there is a waiter, or one of the `stuck` threads, without a spare.

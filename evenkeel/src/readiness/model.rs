@@ -45,7 +45,7 @@ fn an_operation_is_woken_and_finds_what_it_waited_for() {
     check(&[Edge::SourceNote, Edge::SourceSeen], || {
         let set = Arc::new(Set::open().unwrap());
         let pipe = Arc::new(Pipe::new());
-        let registration = Arc::new(Registration::enter(&set, 0, &pipe, Direction::Read).unwrap());
+        let registration = Arc::new(Registration::enter(&set, 0, &pipe, None).unwrap());
         pipe.write();
         set.look(0);
         assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
@@ -63,7 +63,7 @@ fn an_operation_waits_although_its_direction_is_closed() {
     check(&[Edge::SourceNote, Edge::SourceSeen], || {
         let set = Arc::new(Set::open().unwrap());
         let pipe = Arc::new(Pipe::new());
-        let registration = Arc::new(Registration::enter(&set, 0, &pipe, Direction::Read).unwrap());
+        let registration = Arc::new(Registration::enter(&set, 0, &pipe, None).unwrap());
         pipe.close();
         set.look(0);
         let reader = read(&registration, &pipe);
@@ -80,7 +80,7 @@ fn a_socket_that_moves_loses_no_note() {
     explore(|| {
         let sets = [(); 2].map(|()| Arc::new(Set::open().unwrap()));
         let pipe = Arc::new(Pipe::new());
-        let registration = Registration::enter(&sets[0], 0, &pipe, Direction::Read).unwrap();
+        let registration = Registration::enter(&sets[0], 0, &pipe, None).unwrap();
         let called = Arc::new(Called(AtomicBool::new(false)));
         assert!(poll(&registration, &pipe, &called.clone().into()).is_pending());
         let peer = {
@@ -107,7 +107,7 @@ fn what_an_owner_takes_under_a_clock_that_stands_is_not_overlooked() {
     explore(|| {
         let set = Arc::new(Set::open().unwrap());
         let pipe = Pipe::new();
-        let _registration = Registration::enter(&set, 0, &pipe, Direction::Read).unwrap();
+        let _registration = Registration::enter(&set, 0, &pipe, None).unwrap();
         let is_asleep = Arc::new(Mutex::new(true));
         let owner = {
             let (set, is_asleep) = (set.clone(), is_asleep.clone());

@@ -40,15 +40,15 @@ struct Place {
 }
 
 impl Registration {
-    /// Enters a socket into the set of processor `home`, for an operation in this direction that
-    /// would block.
+    /// Enters a socket into the set of processor `home`. The system has refused an operation in the
+    /// direction `refused`, if there is one.
     pub(crate) fn enter(
         set: &Arc<Set>,
         home: usize,
         socket: Socket<'_>,
-        direction: Direction,
+        refused: Option<Direction>,
     ) -> io::Result<Self> {
-        let source = Arc::new(Source::for_operation(direction));
+        let source = Arc::new(Source::entered(refused));
         source.stay.begin(home);
         let (number, woken) = set.enter(&source, socket)?;
         woken.wake();

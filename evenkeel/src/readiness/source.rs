@@ -230,14 +230,11 @@ impl Waiters {
 }
 
 impl Source {
-    /// Creates the source of a socket on which an operation in this direction would block. Before
-    /// the first look nothing is known of the other direction. A socket from which there is nothing
-    /// to read counts as ready to be written, which it is as a rule; a try in vain says if not.
-    pub(super) fn for_operation(direction: Direction) -> Self {
-        let word = match direction {
-            Direction::Read => WRITE,
-            Direction::Write => 0,
-        };
+    /// Creates the source of a socket. Before the first look nothing else is known than that the
+    /// system has `refused` an operation. A socket from which there is nothing to read counts as
+    /// ready to be written, which it is as a rule; a try in vain says if not.
+    pub(super) fn entered(refused: Option<Direction>) -> Self {
+        let word = if refused == Some(Direction::Read) { WRITE } else { 0 };
         Self { word: AtomicU64::new(word), ..Self::default() }
     }
 

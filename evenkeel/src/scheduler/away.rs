@@ -57,7 +57,8 @@ pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Count
         send_another(shared, counts);
     } else if counts.all_away && shared.processors.iter().any(has_work) {
         shared.call_relief();
-    } else if counts.sleeping > 0 && processor.timers.next() != NEVER {
+    }
+    if counts.sleeping > 0 && processor.timers.next() != NEVER {
         // The watch may have come to rest, and this worker fires its timers no more.
         shared.arm();
     }

@@ -40,10 +40,10 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     fence::full(Edge::IdlePush);
     let counts = shared.idle.counts();
     if counts.searching == 0 {
-        if counts.sleeping > 0 {
-            shared.wake_one();
-        } else {
+        if counts.sleeping == 0 {
             shared.offer_to_spare();
+        } else if !shared.wake_one() {
+            shared.arm();
         }
     } else if counts.sleeping > 0 {
         // A caller's waker may block the searcher: then the watch finds the errand.

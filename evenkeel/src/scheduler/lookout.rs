@@ -364,9 +364,9 @@ impl Lookout {
     }
 }
 
-/// Returns whether a thread sleeps, or nothing is known of it.
-fn sleeps(probe: &Probe) -> bool {
-    probe.state().is_none_or(|state| state == State::Asleep)
+/// Returns whether a thread in this state sleeps.
+fn sleeps(state: State) -> bool {
+    state == State::Asleep
 }
 
 impl Lookout {
@@ -387,8 +387,13 @@ impl Lookout {
         let (stuck, others): (Vec<_>, Vec<_>) = (0..shared.workers).partition(is_stuck);
         let mut without = stuck.len();
         if round.now.saturating_sub(since) >= relieving::ERRANDS_LIE {
-            let workers = others.into_iter().map(|worker| shared.idle.probe(worker));
-            without += workers.chain(shared.spares.probes()).filter(|probe| sleeps(probe)).count();
+            let spares = shared.spares.probes().map(Probe::state);
+            // A worker of which nothing is known counts once; spares would, again and again.
+            let workers = others.into_iter().map(|worker| shared.idle.probe(worker).state());
+            without += workers.filter(|state| state.is_none_or(sleeps)).count();
+            without += spares.filter(|state| state.is_some_and(sleeps)).count();
+            // Each look reads a file for each thread.
+            self.taken = Some((taken, round.now));
         }
         shared.call_spare_beside(without);
         round.found = round.found.max(Found::Suspect);

@@ -32,8 +32,8 @@
 //!   number of waiters, stuck workers and sleepers. Then it makes a parked place called and
 //!   unparks its thread, or it makes a free place called and starts a thread.
 //! - *Spare*: it runs an errand and all jobs that the errand leaves in its deque, then the next,
-//!   until there is none, or workers are back and as many spares are at work as wait. Its deque is
-//!   empty then. It parks its place,
+//!   until there is none, or more spares are at work than workers wait or, if all are away, than
+//!   there are workers. Its deque is empty then. It parks its place,
 //!   counts itself out, and waits for a call, for [`STAY`] or until the runtime is over. Then it
 //!   frees its place by a compare-and-swap, which fails if it has been called.
 //!
@@ -44,6 +44,8 @@
 //! work, and then the lookout calls one for each that sleeps; if the system refuses a thread, and
 //! then the caller tries again; or if all places are taken. There are as many places as workers,
 //! and at least `FEWEST`. Errands that occupy all places and wait for a later errand wait for ever.
+//! So do errands that compute in a loop until a later errand has run, beyond one for each stuck or
+//! waiting worker: no delay tells them from those that compute for long.
 //!
 //! # Why the promise about locks holds
 //! A spare begins an errand with an empty stack, as a dedicated thread would. So nothing that the
@@ -162,7 +164,10 @@ fn serve(context: &Context) {
         spares.taken.fetch_add(1, Ordering::Relaxed);
         errands::run(context, errand);
         job::run_above(context, Level::FLOOR);
-        if !spares.stays() && !context.shared().are_all_away() {
+        let shared = context.shared();
+        // Otherwise some worker comes for errands, or waits.
+        let away = if shared.are_all_away() { shared.workers } else { 0 };
+        if !spares.stays(away) {
             return;
         }
     }

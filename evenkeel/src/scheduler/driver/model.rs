@@ -8,7 +8,6 @@ use crate::primitives::thread;
 use crate::processor::driving::Driving;
 use crate::readiness::Registration;
 use crate::readiness::modelled::Pipe;
-use crate::readiness::source::Direction;
 use loom::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 
@@ -101,7 +100,7 @@ fn a_driver_that_takes_its_seat_is_woken_in_its_set() {
         let idle = Arc::new(Idle::new(1, 0));
         let pipe = Pipe::new();
         let set = idle.set(0).open().unwrap();
-        let _registration = Registration::enter(set, 0, &pipe, Direction::Read).unwrap();
+        let _registration = Registration::enter(set, 0, &pipe, None).unwrap();
         let due = Arc::new(AtomicUsize::new(0));
         let waker = {
             let (idle, due, driver) = (idle.clone(), due.clone(), thread::current());
